@@ -1,0 +1,1 @@
+//! Load generator, floor server, scenarios and reports.

@@ -1,0 +1,243 @@
+//! The small types every layer shares: parsed once, valid ever after.
+
+use std::fmt;
+use std::num::NonZeroU16;
+use std::sync::Arc;
+
+use bytes::Bytes;
+
+/// Protocol version of a connection.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Version {
+    /// MQTT 3.1.1, protocol level 4.
+    V311,
+    /// MQTT 5.0, protocol level 5.
+    V5,
+}
+
+/// Quality of service of a message or a subscription.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+#[repr(u8)]
+pub enum QoS {
+    /// At most once: no acknowledgement.
+    #[default]
+    AtMostOnce = 0,
+    /// At least once: PUBACK.
+    AtLeastOnce = 1,
+    /// Exactly once: PUBREC, PUBREL, PUBCOMP.
+    ExactlyOnce = 2,
+}
+
+impl QoS {
+    /// The QoS of the two bits `bits`; 3 is malformed [MQTT-3.3.1-4].
+    pub const fn from_bits(bits: u8) -> Option<Self> {
+        match bits {
+            0 => Some(Self::AtMostOnce),
+            1 => Some(Self::AtLeastOnce),
+            2 => Some(Self::ExactlyOnce),
+            _ => None,
+        }
+    }
+}
+
+/// Packet identifier: never zero [MQTT-2.2.1-3].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct PacketId(pub NonZeroU16);
+
+impl PacketId {
+    /// `None` for zero, which the protocol reserves.
+    pub const fn new(value: u16) -> Option<Self> {
+        match NonZeroU16::new(value) {
+            Some(value) => Some(Self(value)),
+            None => None,
+        }
+    }
+
+    /// The identifier as it stands on the wire.
+    pub const fn get(self) -> u16 {
+        self.0.get()
+    }
+}
+
+/// Client identifier, 1 to 65,535 bytes of UTF-8. Cheap to clone.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ClientId(Arc<str>);
+
+impl ClientId {
+    /// Takes any non-empty text: what a server accepts is its own policy [MQTT-3.1.3-5].
+    pub fn new(text: &str) -> Option<Self> {
+        (!text.is_empty()).then(|| Self(Arc::from(text)))
+    }
+
+    /// The identifier's text.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Debug for ClientId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(&self.0, f)
+    }
+}
+
+impl fmt::Display for ClientId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// Why a text is not a topic name or topic filter.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum InvalidTopic {
+    /// [MQTT-4.7.3-1]
+    #[error("a topic must have at least one character")]
+    Empty,
+    /// [MQTT-4.7.3-3]
+    #[error("a topic has at most 65,535 bytes, this one has {0}")]
+    TooLong(usize),
+    /// [MQTT-4.7.3-2] U+0000, or bytes that are not UTF-8 [MQTT-1.5.4-1].
+    #[error("a topic is UTF-8 text without U+0000")]
+    NotText,
+    /// [MQTT-3.3.2-2] a topic name holds no wildcard.
+    #[error("a topic name must not contain '+' or '#'")]
+    WildcardInName,
+    /// [MQTT-4.7.1-1], [MQTT-4.7.1-2]
+    #[error("'#' must be the last level and '+' must fill its level")]
+    MisplacedWildcard,
+    /// [MQTT-4.8.2-1], [MQTT-4.8.2-2]
+    #[error("a shared subscription is $share/NAME/FILTER, NAME without '/', '+' and '#'")]
+    BadShare,
+}
+
+/// Topic name of a PUBLISH: non-empty UTF-8 without wildcards. A view of the bytes it came in.
+#[derive(Clone, PartialEq, Eq, Hash)]
+pub struct TopicName(Bytes);
+
+/// Topic filter of a subscription: non-empty UTF-8 with wildcards where they may stand.
+#[derive(Clone, PartialEq, Eq, Hash)]
+pub struct TopicFilter(Bytes);
+
+/// Both kinds of topic are text over shared bytes.
+macro_rules! text_over_bytes {
+    ($name:ident, $check:path) => {
+        impl $name {
+            /// Checks `bytes` and keeps them without copying.
+            pub fn from_bytes(bytes: Bytes) -> Result<Self, InvalidTopic> {
+                $check(&bytes)?;
+                Ok(Self(bytes))
+            }
+
+            /// Copies `text` after checking it.
+            pub fn new(text: &str) -> Result<Self, InvalidTopic> {
+                $check(text.as_bytes())?;
+                Ok(Self(Bytes::copy_from_slice(text.as_bytes())))
+            }
+
+            /// The text.
+            #[allow(unsafe_code)]
+            pub fn as_str(&self) -> &str {
+                // SAFETY: the only constructors check that the bytes are UTF-8, and they never change.
+                unsafe { std::str::from_utf8_unchecked(&self.0) }
+            }
+
+            /// The shared bytes of the text.
+            pub const fn bytes(&self) -> &Bytes {
+                &self.0
+            }
+
+            /// A copy in memory of its own, so that it does not keep a read buffer alive.
+            #[must_use]
+            pub fn detached(&self) -> Self {
+                Self(Bytes::copy_from_slice(&self.0))
+            }
+        }
+
+        impl fmt::Debug for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                fmt::Debug::fmt(self.as_str(), f)
+            }
+        }
+
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(self.as_str())
+            }
+        }
+    };
+}
+
+text_over_bytes!(TopicName, check_name);
+text_over_bytes!(TopicFilter, check_filter);
+
+/// `/`-separated levels, the NAME of a shared subscription and matching live beside the filter's own rules.
+impl TopicFilter {
+    /// NAME and FILTER of `$share/NAME/FILTER`; `None` for an ordinary filter.
+    pub fn shared(&self) -> Option<(&str, &str)> {
+        self.as_str().strip_prefix("$share/")?.split_once('/')
+    }
+
+    /// Whether the (unshared part of the) filter matches `topic`, by section 4.7 of the standard.
+    pub fn matches(&self, topic: &TopicName) -> bool {
+        let filter = self.shared().map_or(self.as_str(), |(_, filter)| filter);
+        let topic = topic.as_str();
+        // [MQTT-4.7.2-1] a leading wildcard does not match topics that begin with '$'.
+        if topic.starts_with('$') && filter.starts_with(['+', '#']) {
+            return false;
+        }
+        let mut levels = topic.split('/');
+        for part in filter.split('/') {
+            match (part, levels.next()) {
+                ("#", _) => return true,
+                (_, None) => return false,
+                ("+", Some(_)) => {}
+                (part, Some(level)) if part == level => {}
+                _ => return false,
+            }
+        }
+        levels.next().is_none()
+    }
+}
+
+fn check_text(bytes: &[u8]) -> Result<&str, InvalidTopic> {
+    if bytes.is_empty() {
+        return Err(InvalidTopic::Empty);
+    }
+    if bytes.len() > usize::from(u16::MAX) {
+        return Err(InvalidTopic::TooLong(bytes.len()));
+    }
+    match std::str::from_utf8(bytes) {
+        Ok(text) if !bytes.contains(&0) => Ok(text),
+        _ => Err(InvalidTopic::NotText),
+    }
+}
+
+fn check_name(bytes: &[u8]) -> Result<(), InvalidTopic> {
+    let text = check_text(bytes)?;
+    match text.bytes().any(|byte| matches!(byte, b'+' | b'#')) {
+        true => Err(InvalidTopic::WildcardInName),
+        false => Ok(()),
+    }
+}
+
+fn check_filter(bytes: &[u8]) -> Result<(), InvalidTopic> {
+    let text = check_text(bytes)?;
+    let filter = match text.strip_prefix("$share/") {
+        None => text,
+        Some(rest) => match rest.split_once('/') {
+            Some((name, filter)) if !name.is_empty() && !filter.is_empty() && !name.contains(['+', '#']) => {
+                filter
+            }
+            _ => return Err(InvalidTopic::BadShare),
+        },
+    };
+    let mut levels = filter.split('/').peekable();
+    while let Some(level) = levels.next() {
+        let wild = level.contains(['+', '#']);
+        let alone = level == "+" || (level == "#" && levels.peek().is_none());
+        if wild && !alone {
+            return Err(InvalidTopic::MisplacedWildcard);
+        }
+    }
+    Ok(())
+}

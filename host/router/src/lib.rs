@@ -1,0 +1,1 @@
+//! Topic tries and the shared filter map: pure data structures.

@@ -1,0 +1,1 @@
+//! Rule modules: WebAssembly components in the publish path.

@@ -1,0 +1,1 @@
+//! The MQTT session state machine: no sockets, no clock.

@@ -1,0 +1,1 @@
+//! What a sink is: contract, records, receipts, the lane that drives it.
