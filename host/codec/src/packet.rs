@@ -89,7 +89,11 @@ pub struct Ack {
 impl Ack {
     /// A success without properties: the form that nearly every acknowledgement has.
     pub fn success(packet_id: PacketId) -> Self {
-        Self { packet_id, reason: ReasonCode::Success, properties: Properties::empty() }
+        Self {
+            packet_id,
+            reason: ReasonCode::Success,
+            properties: Properties::empty(),
+        }
     }
 }
 

@@ -5,6 +5,7 @@ use std::num::NonZeroU16;
 use std::sync::Arc;
 
 use bytes::Bytes;
+use bytestring::ByteString;
 
 /// Protocol version of a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -112,11 +113,11 @@ pub enum InvalidTopic {
 
 /// Topic name of a PUBLISH: non-empty UTF-8 without wildcards. A view of the bytes it came in.
 #[derive(Clone, PartialEq, Eq, Hash)]
-pub struct TopicName(Bytes);
+pub struct TopicName(ByteString);
 
 /// Topic filter of a subscription: non-empty UTF-8 with wildcards where they may stand.
 #[derive(Clone, PartialEq, Eq, Hash)]
-pub struct TopicFilter(Bytes);
+pub struct TopicFilter(ByteString);
 
 /// Both kinds of topic are text over shared bytes.
 macro_rules! text_over_bytes {
@@ -124,32 +125,31 @@ macro_rules! text_over_bytes {
         impl $name {
             /// Checks `bytes` and keeps them without copying.
             pub fn from_bytes(bytes: Bytes) -> Result<Self, InvalidTopic> {
-                $check(&bytes)?;
-                Ok(Self(bytes))
+                let text = ByteString::try_from(bytes).map_err(|_| InvalidTopic::NotText)?;
+                $check(&text)?;
+                Ok(Self(text))
             }
 
             /// Copies `text` after checking it.
             pub fn new(text: &str) -> Result<Self, InvalidTopic> {
-                $check(text.as_bytes())?;
-                Ok(Self(Bytes::copy_from_slice(text.as_bytes())))
+                $check(text)?;
+                Ok(Self(ByteString::from(text)))
             }
 
             /// The text.
-            #[allow(unsafe_code)]
             pub fn as_str(&self) -> &str {
-                // SAFETY: the only constructors check that the bytes are UTF-8, and they never change.
-                unsafe { std::str::from_utf8_unchecked(&self.0) }
+                &self.0
             }
 
             /// The shared bytes of the text.
-            pub const fn bytes(&self) -> &Bytes {
-                &self.0
+            pub fn bytes(&self) -> &Bytes {
+                self.0.as_bytes()
             }
 
             /// A copy in memory of its own, so that it does not keep a read buffer alive.
             #[must_use]
             pub fn detached(&self) -> Self {
-                Self(Bytes::copy_from_slice(&self.0))
+                Self(ByteString::from(self.as_str()))
             }
         }
 
@@ -199,29 +199,29 @@ impl TopicFilter {
     }
 }
 
-fn check_text(bytes: &[u8]) -> Result<&str, InvalidTopic> {
-    if bytes.is_empty() {
+fn check_text(text: &str) -> Result<(), InvalidTopic> {
+    if text.is_empty() {
         return Err(InvalidTopic::Empty);
     }
-    if bytes.len() > usize::from(u16::MAX) {
-        return Err(InvalidTopic::TooLong(bytes.len()));
+    if text.len() > usize::from(u16::MAX) {
+        return Err(InvalidTopic::TooLong(text.len()));
     }
-    match std::str::from_utf8(bytes) {
-        Ok(text) if !bytes.contains(&0) => Ok(text),
-        _ => Err(InvalidTopic::NotText),
+    match text.as_bytes().contains(&0) {
+        true => Err(InvalidTopic::NotText),
+        false => Ok(()),
     }
 }
 
-fn check_name(bytes: &[u8]) -> Result<(), InvalidTopic> {
-    let text = check_text(bytes)?;
+fn check_name(text: &str) -> Result<(), InvalidTopic> {
+    check_text(text)?;
     match text.bytes().any(|byte| matches!(byte, b'+' | b'#')) {
         true => Err(InvalidTopic::WildcardInName),
         false => Ok(()),
     }
 }
 
-fn check_filter(bytes: &[u8]) -> Result<(), InvalidTopic> {
-    let text = check_text(bytes)?;
+fn check_filter(text: &str) -> Result<(), InvalidTopic> {
+    check_text(text)?;
     let filter = match text.strip_prefix("$share/") {
         None => text,
         Some(rest) => match rest.split_once('/') {
