@@ -44,7 +44,8 @@ struct Node {
     here: Holders,
     /// Of filters that end in `#` below this level.
     under: Holders,
-    /// (filter, worker) pairs that go on below it by `+`, and by any other level.
+    /// Holds of filters that go on below it by `+`, and by any other level. Every hold counts, not every filter: so the
+    /// counts go up and down alike even where two filters share a key.
     plus: u32,
     literals: u32,
 }
@@ -52,6 +53,10 @@ struct Node {
 impl Node {
     fn set_mut(&mut self, under: bool) -> &mut Holders {
         if under { &mut self.under } else { &mut self.here }
+    }
+
+    fn below_mut(&mut self, plus: bool) -> &mut u32 {
+        if plus { &mut self.plus } else { &mut self.literals }
     }
 
     fn is_bare(&self) -> bool {
@@ -178,46 +183,38 @@ impl FilterMap {
 
     fn add_wild(&mut self, filter: &str, worker: WorkerId) -> bool {
         let (path, under) = self.path(filter);
-        let last = path.last().map_or(ROOT, |step| step.key);
-        let node = self.wild.get_mut_or(last, Node::default);
-        if !node.is_some_and(|node| node.set_mut(under).add(worker)) {
-            return false;
-        }
         let mut parent = ROOT;
         for step in path {
             if let Some(node) = self.wild.get_mut_or(parent, Node::default) {
-                *(if step.plus {
-                    &mut node.plus
-                } else {
-                    &mut node.literals
-                }) += 1;
+                let below = node.below_mut(step.plus);
+                *below = below.saturating_add(1);
             }
             parent = step.key;
         }
-        true
+        let last = self.wild.get_mut_or(parent, Node::default);
+        last.is_some_and(|node| node.set_mut(under).add(worker))
     }
 
     fn release_wild(&mut self, filter: &str, worker: WorkerId) -> Released {
         let (path, under) = self.path(filter);
         let last = path.last().map_or(ROOT, |step| step.key);
         let released = self.change(last, |node| node.set_mut(under).release(worker));
-        if released == Some(Released::Last) {
-            let mut parent = ROOT;
-            for step in path {
-                self.change(parent, |node| {
-                    *(if step.plus {
-                        &mut node.plus
-                    } else {
-                        &mut node.literals
-                    }) -= 1;
-                });
-                parent = step.key;
-            }
+        let released = released.unwrap_or(Released::NotHeld);
+        if released == Released::NotHeld {
+            return released;
         }
-        released.unwrap_or(Released::NotHeld)
+        let mut parent = ROOT;
+        for step in path {
+            self.change(parent, |node| {
+                let below = node.below_mut(step.plus);
+                *below = below.saturating_sub(1);
+            });
+            parent = step.key;
+        }
+        released
     }
 
-    /// Changes the node `key` and drops it once it is bare.
+    /// Changes the node `key`, if there is one, and drops it once it is bare.
     fn change<T>(&mut self, key: u64, change: impl FnOnce(&mut Node) -> T) -> Option<T> {
         self.wild.get(key)?;
         let node = self.wild.get_mut_or(key, Node::default)?;
@@ -230,11 +227,11 @@ impl FilterMap {
 
     fn release_exact(&mut self, filter: &str, worker: WorkerId) -> Released {
         let key = self.hash.text(filter);
-        let held = self
-            .exact
-            .get(key)
-            .is_some_and(|holders| holders.set().contains(worker));
-        let Some(holders) = self.exact.get_mut_or(key, Holders::default).filter(|_| held) else {
+        let held = self.exact.get(key).map_or(WorkerSet::EMPTY, Holders::set);
+        if !held.contains(worker) {
+            return Released::NotHeld;
+        }
+        let Some(holders) = self.exact.get_mut_or(key, Holders::default) else {
             return Released::NotHeld;
         };
         let released = holders.release(worker);
