@@ -3,3 +3,6 @@
 //! Owns every socket, thread and clock of the node. The walk of one PUBLISH is described in `host/ARCHITECTURE.md`.
 
 pub mod config;
+mod pipeline;
+mod telemetry;
+mod worker;

@@ -26,6 +26,8 @@ pub struct Publisher {
     pub client_id: ClientId,
     /// Its user name, if it gave one.
     pub username: Option<Box<str>>,
+    /// Whether it speaks MQTT 5, and so can be told no.
+    pub is_v5: bool,
 }
 
 /// One client: its session, and its connection while it has one.

@@ -32,6 +32,8 @@ pub struct Connection {
     pub is_paused: bool,
     /// To be closed once the outbox is empty.
     pub is_closing: bool,
+    /// Tells it from earlier connections with its key.
+    pub serial: u64,
 }
 
 /// What one read brought.
@@ -65,6 +67,7 @@ impl Connection {
             is_ready: false,
             is_paused: false,
             is_closing: false,
+            serial: 0,
         }
     }
 
@@ -132,6 +135,8 @@ impl Connection {
         while !self.outbox.is_empty() {
             match self.socket.write(&self.outbox) {
                 Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
+                // `clear` keeps the buffer's whole capacity for its next use, `advance` wears it down.
+                Ok(count) if count == self.outbox.len() => self.outbox.clear(),
                 Ok(count) => self.outbox.advance(count),
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(false),

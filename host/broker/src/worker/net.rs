@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 use std::io;
+use std::net::Shutdown;
 
 use bytes::BytesMut;
 use mio::net::TcpStream;
@@ -121,9 +122,21 @@ impl Net {
         }
     }
 
+    /// The socket takes more: write what waits.
+    pub fn writable(&mut self, key: usize) {
+        if self.connections.get(key).is_some_and(|connection| !connection.outbox.is_empty()) {
+            self.touch(key);
+        }
+    }
+
     /// The connections to read without an event; each gets one read, so that none starves the others.
     pub fn take_ready(&mut self) -> VecDeque<usize> {
         std::mem::take(&mut self.ready)
+    }
+
+    /// Takes the connection off the list; `false` if it is gone or another one has its key.
+    pub fn take_ready_mark(&mut self, key: usize) -> bool {
+        self.connections.get_mut(key).is_some_and(|connection| std::mem::take(&mut connection.is_ready))
     }
 
     /// Whether some connection is to be read without an event.
@@ -141,10 +154,10 @@ impl Net {
                 Ok(true) => {
                     let buffer = std::mem::take(&mut connection.outbox);
                     let closing = connection.is_closing;
-                    self.recycle(buffer);
-                    if closing {
-                        self.close(key);
+                    if closing && let Err(error) = connection.socket.shutdown(Shutdown::Write) {
+                        tracing::debug!(%error, "the peer was faster");
                     }
+                    self.recycle(buffer);
                 }
                 Ok(false) => {}
                 Err(_) => failed.push(key),

@@ -1,0 +1,92 @@
+//! What comes from other threads, and what comes with time.
+
+use tidegate_session::{Input, Time};
+
+use super::clients::ClientKey;
+use super::mailbox::Letter;
+use super::rings::Parcel;
+use super::tick::{Timer, Worker};
+use crate::telemetry::WorkerSnapshot;
+
+impl Worker {
+    /// Opens every letter there is.
+    pub(super) fn open_letters(&mut self) {
+        while let Ok(letter) = self.letters.try_recv() {
+            match letter {
+                Letter::Receipts(receipts) => self.take_receipts(&receipts),
+                Letter::Room => self.pipeline.recheck(),
+                Letter::Install { rule, instance, done } => {
+                    if let Some(link) = self.pipeline.links.get_mut(rule) {
+                        link.instance = Some(*instance);
+                    }
+                    self.pipeline.recheck();
+                    // Nobody listens any more if the request was given up; the instance serves all the same.
+                    let _ = done.send(());
+                }
+                Letter::Snapshot(reply) => {
+                    let _ = reply.send(self.snapshot());
+                }
+                Letter::Drain => self.start_drain(),
+            }
+        }
+    }
+
+    /// Takes in what other workers have sent.
+    pub(super) fn receive_parcels(&mut self) {
+        while let Some(parcels) = self.rings.receive() {
+            for parcel in parcels {
+                match parcel {
+                    Parcel::Forward { message, publisher, received } => {
+                        let publisher = publisher.as_ref().map(|client_id| client_id.as_str());
+                        self.route_here(&message, publisher, received);
+                    }
+                    Parcel::Adopt(adoption) => self.adopt(*adoption),
+                }
+            }
+        }
+    }
+
+    fn snapshot(&self) -> WorkerSnapshot {
+        let (pending, held) = self.pipeline.waiting();
+        WorkerSnapshot {
+            counters: self.counters,
+            connections: self.net.connections.len(),
+            sessions: self.clients.len(),
+            subscriptions: self.routes.len(),
+            pending,
+            held,
+            rules: self.pipeline.links.iter().map(|link| link.counts).collect(),
+        }
+    }
+
+    /// Looks at every timer that is due.
+    pub(super) fn fire_timers(&mut self) {
+        let mut due = Vec::new();
+        self.timers.expire(self.now, &mut due);
+        for timer in due {
+            match timer {
+                Timer::Client(key) => {
+                    if let Some(client) = self.clients.get_mut(key) {
+                        client.armed = None;
+                        self.input(key, Input::Tick);
+                        self.rearm(key);
+                    }
+                }
+                Timer::Connection(usize::MAX, _) => self.retry_accept(),
+                Timer::Connection(key, serial) => self.expire_connection(key, serial),
+            }
+        }
+    }
+
+    /// Makes sure the wheel looks at the session no later than it wants to be looked at. Later is left alone: packets
+    /// move keep-alives all the time, and the wheel asks again when it fires.
+    pub(super) fn rearm(&mut self, key: ClientKey) {
+        let Some(client) = self.clients.get_mut(key) else { return };
+        let Some(deadline) = client.session.deadline() else { return };
+        if client.armed.is_some_and(|armed: Time| armed <= deadline) {
+            return;
+        }
+        client.armed = Some(deadline);
+        self.timers.arm(deadline, Timer::Client(key));
+    }
+}
