@@ -6,5 +6,5 @@
 mod exposition;
 mod snapshot;
 
-pub use exposition::expose;
+pub use exposition::{CONTENT_TYPE, expose};
 pub use snapshot::{Counters, NodeSnapshot, RuleSnapshot, WorkerSnapshot};
