@@ -9,10 +9,37 @@
 
 mod io;
 mod limits;
-mod session;
 mod time;
 
+mod session;
+mod turn;
+
+mod connect;
+mod disconnect;
+mod expiry;
+mod keepalive;
+mod link;
+mod reason;
+mod will;
+
+mod ack_window;
+mod alias;
+mod inbound;
+mod incoming;
+mod number_hash;
+mod received_ids;
+
+mod inflight;
+mod outbound;
+mod outgoing;
+mod queue;
+
+mod subscribe;
+mod subscriptions;
+
+pub use connect::{check, refusal};
 pub use io::{Delivery, DropReason, Input, Output, Settlement, Slot};
 pub use limits::{AckOrder, Limits};
-pub use session::{Session, check, refusal};
+pub use session::Session;
+pub use subscriptions::Granted;
 pub use time::Time;

@@ -1,17 +1,48 @@
 //! The session of one client: dispatch of inputs to the files that know them.
+//!
+//! Invariant: an idle session is small, because millions of them are held: what only some clients use is allocated
+//! when they first use it.
 
 use std::sync::Arc;
 
-use tidegate_codec::{ClientId, Connect, Packet, ReasonCode, Subscription, Version};
+use tidegate_codec::{
+    Ack, ClientId, Packet, Publish, QoS, ReasonCode, Subscribe, TopicFilter, Unsubscribe, Version,
+};
 
-use crate::{Input, Limits, Output, Time};
+use crate::expiry::SessionExpiry;
+use crate::inbound::{Arrival, Inbound, unknown_pubrel};
+use crate::link::{Link, Peer};
+use crate::outbound::{Outbound, deliver_at_most_once, unknown_pubrec};
+use crate::subscriptions::{Granted, Subscriptions};
+use crate::turn::Turn;
+use crate::will::PendingWill;
+use crate::{Delivery, Input, Limits, Output, Settlement, Slot, Time, incoming, subscribe};
 
 /// What one client and the server remember about each other, with or without a link.
 #[derive(Debug)]
 pub struct Session {
-    client_id: ClientId,
-    limits: Arc<Limits>,
-    epoch: u32,
+    pub(crate) client_id: ClientId,
+    pub(crate) limits: Arc<Limits>,
+    pub(crate) phase: Phase,
+    pub(crate) expiry: SessionExpiry,
+    pub(crate) epoch: u32,
+    /// Slots given so far, so that a new window continues where the last one ended.
+    slots: u32,
+    pub(crate) will: Option<Box<PendingWill>>,
+    pub(crate) inbound: Option<Box<Inbound>>,
+    pub(crate) outbound: Option<Box<Outbound>>,
+    pub(crate) subscriptions: Subscriptions,
+}
+
+/// Whether there is a link, and whether there is state without one.
+#[derive(Debug)]
+pub(crate) enum Phase {
+    /// Nothing to remember.
+    Fresh,
+    /// A link is open.
+    Linked(Link),
+    /// The client is away; the session ends at `ends`, or never.
+    Kept { ends: Option<Time> },
 }
 
 impl Session {
@@ -20,28 +51,71 @@ impl Session {
         Self {
             client_id,
             limits,
+            phase: Phase::Fresh,
+            expiry: SessionExpiry::WITH_LINK,
             epoch: 0,
+            slots: 0,
+            will: None,
+            inbound: None,
+            outbound: None,
+            subscriptions: Subscriptions::default(),
         }
     }
 
     /// Takes one input at `now` and appends what is to be done to `out`. `now` never goes back.
-    pub fn on(&mut self, _input: Input, _now: Time, _out: &mut Vec<Output>) {
-        self.epoch = self.epoch.wrapping_add(1);
+    pub fn on(&mut self, input: Input, now: Time, out: &mut Vec<Output>) {
+        match input {
+            Input::Packet(packet) => {
+                if let Err(reason) = self.packet(packet, now, out) {
+                    self.fault(reason, now, out);
+                }
+            }
+            Input::Settled { slot, outcome } => self.settled(slot, outcome, out),
+            Input::Deliver(delivery) => self.deliver(delivery, now, out),
+            Input::Subscribed {
+                epoch,
+                request,
+                reasons,
+            } => self.subscribed(epoch, &request, reasons, out),
+            Input::Unsubscribed {
+                epoch,
+                request,
+                reasons,
+            } => self.unsubscribed(epoch, &request, reasons, out),
+            Input::Connect(connect) => self.connect(&connect, now, out),
+            Input::Fault(reason) => self.fault(reason, now, out),
+            Input::Lost => self.lost(now, out),
+            Input::TakenOver => self.taken_over(now, out),
+            Input::Shutdown => self.fault(ReasonCode::ServerShuttingDown, now, out),
+            Input::Reading(reading) => {
+                if let Phase::Linked(link) = &mut self.phase {
+                    link.keep_alive.reading(reading, now);
+                }
+            }
+            Input::Tick => self.tick(now, out),
+        }
     }
 
     /// When to give [`Input::Tick`] at the latest; may move with every input, mostly to later.
     pub fn deadline(&self) -> Option<Time> {
-        None
+        match &self.phase {
+            Phase::Fresh => None,
+            Phase::Linked(link) => link.keep_alive.deadline(),
+            Phase::Kept { ends } => {
+                let will = self.will.as_ref().and_then(|will| will.due());
+                will.into_iter().chain(*ends).min()
+            }
+        }
     }
 
     /// Whether there is a link.
     pub fn is_connected(&self) -> bool {
-        false
+        matches!(self.phase, Phase::Linked(_))
     }
 
-    /// Version of the current or last link; `None` before the first.
+    /// Version of the current link.
     pub fn version(&self) -> Option<Version> {
-        None
+        peer(&self.phase).map(|peer| peer.version)
     }
 
     /// Counts the links: one more with every [`Input::Connect`].
@@ -57,22 +131,203 @@ impl Session {
     /// Whether one more PUBLISH of QoS 1 or 2 is within the Receive Maximum. While it is not, the PUBLISHes of a 3.1.1
     /// link are to be parked; version 5 is disconnected by the next one [MQTT-3.3.4-9].
     pub fn has_room(&self) -> bool {
-        self.limits.receive_maximum.get() > 0
+        self.inbound_len() < usize::from(self.limits.receive_maximum.get())
     }
 
-    /// What the client is subscribed to, in the order of subscribing, with subscription identifiers.
-    pub fn subscriptions(&self) -> impl Iterator<Item = (&Subscription, Option<u32>)> {
-        std::iter::empty()
+    /// Inbound QoS 1 and 2 messages that are not completed.
+    pub fn inbound_len(&self) -> usize {
+        self.inbound.as_ref().map_or(0, |inbound| inbound.len())
+    }
+
+    /// Messages waiting for the client, and messages in flight to it.
+    pub fn outbound_lens(&self) -> (usize, usize) {
+        self.outbound.as_ref().map_or((0, 0), |outbound| outbound.lens())
+    }
+
+    /// What the client is subscribed to, in no particular order.
+    pub fn subscriptions(&self) -> impl Iterator<Item = (&TopicFilter, Granted)> {
+        self.subscriptions.granted()
+    }
+
+    /// A packet of the current link; the error is the reason to close it.
+    fn packet(&mut self, packet: Packet, now: Time, out: &mut Vec<Output>) -> Result<(), ReasonCode> {
+        let Phase::Linked(link) = &mut self.phase else {
+            return Ok(());
+        };
+        link.keep_alive.heard(now);
+        let peer = link.peer;
+        let mut turn = Turn {
+            now,
+            limits: &self.limits,
+            out,
+        };
+        match packet {
+            Packet::Publish(publish) => self.publish(publish, out),
+            Packet::PubAck(ack) => match &mut self.outbound {
+                Some(outbound) => outbound.puback(&ack, &peer, &mut turn),
+                None => Ok(()),
+            },
+            Packet::PubRec(ack) => match &mut self.outbound {
+                Some(outbound) => outbound.pubrec(&ack, &peer, &mut turn),
+                None => {
+                    turn.send(unknown_pubrec(ack.packet_id, peer.version));
+                    Ok(())
+                }
+            },
+            Packet::PubRel(ack) => {
+                let pubcomp = self.pubrel(&ack, peer.version)?;
+                out.push(Output::Send(Packet::PubComp(pubcomp)));
+                Ok(())
+            }
+            Packet::PubComp(ack) => match &mut self.outbound {
+                Some(outbound) => outbound.pubcomp(&ack, &peer, &mut turn),
+                None => Ok(()),
+            },
+            Packet::Subscribe(request) => {
+                subscribe::subscribe(&mut self.subscriptions, request, peer.version, &mut turn)
+            }
+            Packet::Unsubscribe(request) => {
+                subscribe::unsubscribe(&mut self.subscriptions, request, &mut turn);
+                Ok(())
+            }
+            Packet::PingReq => {
+                turn.send(Packet::PingResp); // [MQTT-3.12.4-1]
+                Ok(())
+            }
+            Packet::Disconnect(disconnect) => self.disconnected(&disconnect, now, out),
+            // A second CONNECT [MQTT-3.1.0-2], AUTH without an authentication method [MQTT-4.12.0-6], or what only
+            // servers send.
+            Packet::Connect(_)
+            | Packet::Auth(_)
+            | Packet::ConnAck(_)
+            | Packet::SubAck(_)
+            | Packet::UnsubAck(_)
+            | Packet::PingResp => Err(ReasonCode::ProtocolError),
+        }
+    }
+
+    fn publish(&mut self, publish: Publish, out: &mut Vec<Output>) -> Result<(), ReasonCode> {
+        let Phase::Linked(link) = &mut self.phase else {
+            return Ok(());
+        };
+        let version = link.peer.version;
+        let (qos, packet_id, dup) = (publish.qos, publish.packet_id, publish.dup);
+        let message = incoming::message(publish, link, &self.limits)?;
+        let Some(packet_id) = packet_id else {
+            out.push(Output::Admit { slot: None, message });
+            return Ok(());
+        };
+        // 3.1.1 knows no Receive Maximum; what bounds it is the number of identifiers, and the broker that parks.
+        let max = match version {
+            Version::V5 => self.limits.receive_maximum.get(),
+            Version::V311 => u16::MAX,
+        };
+        let slots = self.slots;
+        let inbound = self
+            .inbound
+            .get_or_insert_with(|| Box::new(Inbound::new(&self.limits, slots)));
+        let arrival = match qos {
+            QoS::ExactlyOnce => inbound.exactly_once(packet_id, max),
+            _ => inbound.at_least_once(packet_id, dup, max),
+        };
+        match arrival {
+            Arrival::New(slot) => {
+                self.slots = slots.wrapping_add(1);
+                out.push(Output::Admit {
+                    slot: Some(slot),
+                    message,
+                });
+            }
+            Arrival::Repeated => {}
+            Arrival::Received => out.push(Output::Send(Packet::PubRec(Ack::success(packet_id)))),
+            Arrival::TooMany => return Err(ReasonCode::ReceiveMaximumExceeded), // [MQTT-3.3.4-9]
+        }
+        Ok(())
+    }
+
+    fn pubrel(&mut self, ack: &Ack, version: Version) -> Result<Ack, ReasonCode> {
+        match &mut self.inbound {
+            Some(inbound) => inbound.pubrel(ack.packet_id, version),
+            None => Ok(unknown_pubrel(ack.packet_id, version)),
+        }
+    }
+
+    fn settled(&mut self, slot: Slot, outcome: Settlement, out: &mut Vec<Output>) {
+        let version = self.version();
+        if let Some(inbound) = &mut self.inbound {
+            inbound.settle(slot, outcome, version, out);
+        }
+    }
+
+    fn deliver(&mut self, delivery: Delivery, now: Time, out: &mut Vec<Output>) {
+        let mut turn = Turn {
+            now,
+            limits: &self.limits,
+            out,
+        };
+        match (delivery.qos, &self.phase) {
+            (QoS::AtMostOnce, phase) => deliver_at_most_once(delivery, peer(phase), &mut turn),
+            (_, Phase::Fresh) => turn.drop(&delivery, crate::DropReason::Offline),
+            (_, phase) => {
+                let outbound = self.outbound.get_or_insert_default();
+                outbound.deliver(delivery, peer(phase), &mut turn);
+            }
+        }
+    }
+
+    pub(crate) fn resume(&mut self, peer: &Peer, now: Time, out: &mut Vec<Output>) {
+        if let Some(outbound) = &mut self.outbound {
+            outbound.resume(
+                peer,
+                &mut Turn {
+                    now,
+                    limits: &self.limits,
+                    out,
+                },
+            );
+        }
+    }
+
+    fn subscribed(
+        &mut self,
+        epoch: u32,
+        request: &Subscribe,
+        reasons: Vec<ReasonCode>,
+        out: &mut Vec<Output>,
+    ) {
+        subscribe::subscribed(&mut self.subscriptions, request, &reasons);
+        if self.is_connected() && epoch == self.epoch {
+            out.push(Output::Send(subscribe::suback(request, reasons)));
+        }
+    }
+
+    fn unsubscribed(
+        &self,
+        epoch: u32,
+        request: &Unsubscribe,
+        reasons: Vec<ReasonCode>,
+        out: &mut Vec<Output>,
+    ) {
+        if self.is_connected() && epoch == self.epoch {
+            out.push(Output::Send(subscribe::unsuback(request, reasons)));
+        }
     }
 }
 
-/// What of a CONNECT needs no credentials to be refused: run it before taking over an earlier link.
-pub fn check(_connect: &Connect, _limits: &Limits) -> Result<(), ReasonCode> {
-    Ok(())
+fn peer(phase: &Phase) -> Option<&Peer> {
+    match phase {
+        Phase::Linked(link) => Some(&link.peer),
+        _ => None,
+    }
 }
 
-/// The CONNACK that refuses `connect`; close the link after it. Reason codes that 3.1.1 lacks are mapped by the
-/// encoder.
-pub fn refusal(_connect: &Connect, _reason: ReasonCode) -> Packet {
-    Packet::PingResp
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Five million idle sessions have to fit in 3 GiB together with the links' own state.
+    #[test]
+    fn an_idle_session_is_small() {
+        assert!(size_of::<Session>() <= 144, "{} bytes", size_of::<Session>());
+    }
 }

@@ -1,0 +1,221 @@
+//! Outbound QoS 1 and 2 messages between PUBLISH and PUBACK or PUBCOMP.
+//!
+//! ```text
+//!   packet id    1       2       3       4
+//!             ┌───────┬───────┬───────┬───────┐
+//!             │ publ. │ free  │ rel.  │ publ. │       order of sending: 3 -> 4 -> 1
+//!             └───────┴───────┴───────┴───────┘       sent again so far:  3
+//! ```
+//! Entries are linked in the order of sending and found by packet identifier; both are O(1), and the memory follows
+//! the number in flight. A ring indexed by identifier would be simpler, but one message that is never acknowledged
+//! would make it grow by a hole for every later one.
+//! Invariants: an identifier is in use exactly once [MQTT-2.2.1-4]; the order is that of the first sending
+//! [MQTT-4.6.0-1].
+//! Deliberately does not: build packets.
+
+use std::num::NonZeroU64;
+
+use tidegate_codec::PacketId;
+
+use crate::Delivery;
+
+/// The window of messages in flight.
+#[derive(Debug, Default)]
+pub(crate) struct Inflight {
+    /// Index 0 is packet identifier 1.
+    entries: Vec<Entry>,
+    /// In use, in the order of sending.
+    used: Ends,
+    /// Not in use, longest free first: an identifier rests as long as possible.
+    free: Ends,
+    /// First entry that this link has not carried yet; 0 when it has carried all.
+    unsent: u16,
+    /// Messages in flight.
+    len: u16,
+    /// Those whose PUBLISH this link has carried: they count against the client's Receive Maximum.
+    counted: u16,
+}
+
+/// First and last of a linked list, 0 when it is empty.
+#[derive(Debug, Default, Clone, Copy)]
+struct Ends {
+    first: u16,
+    last: u16,
+}
+
+#[derive(Debug)]
+struct Entry {
+    previous: u16,
+    next: u16,
+    stage: Stage,
+}
+
+/// How far a message has come.
+#[derive(Debug)]
+pub(crate) enum Stage {
+    /// Identifier not in use.
+    Free,
+    /// PUBLISH sent. `counted`: over this link.
+    Published { delivery: Delivery, counted: bool },
+    /// PUBREC came and PUBREL is sent; the message itself is not needed any more. `counted` as above.
+    Released {
+        log_entry: Option<NonZeroU64>,
+        counted: bool,
+    },
+}
+
+impl Inflight {
+    pub(crate) fn len(&self) -> u16 {
+        self.len
+    }
+
+    /// Messages that count against the client's Receive Maximum.
+    pub(crate) fn counted(&self) -> u16 {
+        self.counted
+    }
+
+    /// Stage of `packet_id`; `None` if it is not in use.
+    pub(crate) fn stage(&self, packet_id: PacketId) -> Option<&Stage> {
+        let stage = &self.entry(packet_id.get())?.stage;
+        (!matches!(stage, Stage::Free)).then_some(stage)
+    }
+
+    /// Takes an identifier for `delivery`, sent now. `None` if all are in use.
+    pub(crate) fn push(&mut self, delivery: Delivery) -> Option<PacketId> {
+        let id = self.take_free()?;
+        let last = self.used.last;
+        if let Some(entry) = self.entry_mut(id) {
+            *entry = Entry {
+                previous: last,
+                next: 0,
+                stage: Stage::Published {
+                    delivery,
+                    counted: true,
+                },
+            };
+        }
+        match self.entry_mut(last) {
+            Some(entry) => entry.next = id,
+            None => self.used.first = id,
+        }
+        self.used.last = id;
+        self.len += 1;
+        self.counted += 1;
+        PacketId::new(id)
+    }
+
+    /// The client has the QoS 2 message of `packet_id`: forgets it and keeps the identifier.
+    pub(crate) fn release(&mut self, packet_id: PacketId) {
+        if let Some(entry) = self.entry_mut(packet_id.get())
+            && let Stage::Published { delivery, counted } = &entry.stage
+        {
+            entry.stage = Stage::Released {
+                log_entry: delivery.log_entry,
+                counted: *counted,
+            };
+        }
+    }
+
+    /// Frees `packet_id` and returns what it stood for.
+    pub(crate) fn remove(&mut self, packet_id: PacketId) -> Option<Stage> {
+        let id = packet_id.get();
+        let entry = self.entry_mut(id)?;
+        let (previous, next) = (entry.previous, entry.next);
+        let stage = std::mem::replace(&mut entry.stage, Stage::Free);
+        let counted = match stage {
+            Stage::Free => return None,
+            Stage::Published { counted, .. } | Stage::Released { counted, .. } => counted,
+        };
+        self.unlink_used(previous, next);
+        if self.unsent == id {
+            self.unsent = next;
+        }
+        self.put_free(id);
+        self.len -= 1;
+        self.counted -= u16::from(counted);
+        Some(stage)
+    }
+
+    /// A new link: everything in flight is to be sent again, and nothing counts yet.
+    pub(crate) fn restart(&mut self) {
+        for entry in &mut self.entries {
+            if let Stage::Published { counted, .. } | Stage::Released { counted, .. } = &mut entry.stage {
+                *counted = false;
+            }
+        }
+        self.unsent = self.used.first;
+        self.counted = 0;
+    }
+
+    /// First message that this link has not carried yet.
+    pub(crate) fn unsent(&self) -> Option<(PacketId, &Stage)> {
+        let packet_id = PacketId::new(self.unsent)?;
+        self.stage(packet_id).map(|stage| (packet_id, stage))
+    }
+
+    /// The message of [`Inflight::unsent`] has been sent again.
+    pub(crate) fn resent(&mut self) {
+        let Some(entry) = self.entry_mut(self.unsent) else {
+            return;
+        };
+        let next = entry.next;
+        if let Stage::Published { counted, .. } = &mut entry.stage {
+            *counted = true;
+            self.counted += 1;
+        }
+        self.unsent = next;
+    }
+
+    /// Removes the oldest.
+    pub(crate) fn pop(&mut self) -> Option<Stage> {
+        self.remove(PacketId::new(self.used.first)?)
+    }
+
+    fn entry(&self, id: u16) -> Option<&Entry> {
+        self.entries.get(usize::from(id.checked_sub(1)?))
+    }
+
+    fn entry_mut(&mut self, id: u16) -> Option<&mut Entry> {
+        self.entries.get_mut(usize::from(id.checked_sub(1)?))
+    }
+
+    fn unlink_used(&mut self, previous: u16, next: u16) {
+        match self.entry_mut(previous) {
+            Some(entry) => entry.next = next,
+            None => self.used.first = next,
+        }
+        match self.entry_mut(next) {
+            Some(entry) => entry.previous = previous,
+            None => self.used.last = previous,
+        }
+    }
+
+    fn take_free(&mut self) -> Option<u16> {
+        if let Some(entry) = self.entry(self.free.first) {
+            let (id, next) = (self.free.first, entry.next);
+            self.free.first = next;
+            if next == 0 {
+                self.free.last = 0;
+            }
+            return Some(id);
+        }
+        let id = u16::try_from(self.entries.len() + 1).ok()?;
+        self.entries.push(Entry {
+            previous: 0,
+            next: 0,
+            stage: Stage::Free,
+        });
+        Some(id)
+    }
+
+    fn put_free(&mut self, id: u16) {
+        if let Some(entry) = self.entry_mut(id) {
+            entry.next = 0;
+        }
+        match self.entry_mut(self.free.last) {
+            Some(entry) => entry.next = id,
+            None => self.free.first = id,
+        }
+        self.free.last = id;
+    }
+}
