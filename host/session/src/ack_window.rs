@@ -128,7 +128,10 @@ impl<T> AckWindow<T> {
 /// Index of `number` in `places`, which end just before `next`.
 fn place_of<T>(places: &VecDeque<Place<T>>, next: u32, number: u32) -> Option<usize> {
     let from_end = usize::try_from(next.wrapping_sub(number)).ok()?;
-    places.len().checked_sub(from_end).filter(|&index| index < places.len())
+    places
+        .len()
+        .checked_sub(from_end)
+        .filter(|&index| index < places.len())
 }
 
 #[cfg(test)]

@@ -34,7 +34,12 @@ impl Aliases {
                 Ok(topic)
             }
             // An alias that was never set (3.3.2.3.4).
-            None => self.0.get(index).cloned().flatten().ok_or(ReasonCode::ProtocolError),
+            None => self
+                .0
+                .get(index)
+                .cloned()
+                .flatten()
+                .ok_or(ReasonCode::ProtocolError),
         }
     }
 }
@@ -60,9 +65,18 @@ mod tests {
     #[test]
     fn an_alias_out_of_range_is_invalid() {
         let mut aliases = Aliases::default();
-        assert_eq!(aliases.resolve(0, topic("a"), 4), Err(ReasonCode::TopicAliasInvalid));
-        assert_eq!(aliases.resolve(5, topic("a"), 4), Err(ReasonCode::TopicAliasInvalid));
-        assert_eq!(aliases.resolve(1, topic("a"), 0), Err(ReasonCode::TopicAliasInvalid));
+        assert_eq!(
+            aliases.resolve(0, topic("a"), 4),
+            Err(ReasonCode::TopicAliasInvalid)
+        );
+        assert_eq!(
+            aliases.resolve(5, topic("a"), 4),
+            Err(ReasonCode::TopicAliasInvalid)
+        );
+        assert_eq!(
+            aliases.resolve(1, topic("a"), 0),
+            Err(ReasonCode::TopicAliasInvalid)
+        );
     }
 
     #[test]

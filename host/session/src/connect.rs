@@ -3,7 +3,9 @@
 //! Invariant: what CONNACK announces is what the session enforces.
 //! Deliberately does not: check credentials, choose client identifiers, or find the link to take over.
 
-use tidegate_codec::{ConnAck, Connect, Packet, Properties, PropertiesBuilder, Property, QoS, ReasonCode, Version};
+use tidegate_codec::{
+    ConnAck, Connect, Packet, Properties, PropertiesBuilder, Property, QoS, ReasonCode, Version,
+};
 
 use crate::expiry::SessionExpiry;
 use crate::keepalive::{self, KeepAlive};
@@ -36,25 +38,28 @@ pub fn check(connect: &Connect, limits: &Limits) -> Result<(), ReasonCode> {
     Ok(())
 }
 
-/// The CONNACK that refuses a CONNECT; close the link after it [MQTT-3.2.2-7]. Reason codes that 3.1.1 lacks are
-/// mapped by the encoder.
-pub fn refusal(reason: ReasonCode) -> Packet {
-    Packet::ConnAck(Box::new(ConnAck {
+/// The CONNACK that refuses a CONNECT of `version`; close the link after it [MQTT-3.2.2-7]. `None`: 3.1.1 has no return
+/// code for `reason` and the link closes without a CONNACK [MQTT-3.2.2-6] (3.1.1).
+pub fn refusal(version: Version, reason: ReasonCode) -> Option<Packet> {
+    let connack = ConnAck {
         session_present: false, // [MQTT-3.2.2-6]
         reason,
         properties: Properties::empty(),
-    }))
+    };
+    (version == Version::V5 || reason.return_code().is_some()).then(|| Packet::ConnAck(Box::new(connack)))
 }
 
 impl Session {
     /// A link opens with `connect`.
     pub(crate) fn connect(&mut self, connect: &Connect, now: Time, out: &mut Vec<Output>) {
         if let Err(reason) = check(connect, &self.limits) {
-            out.extend([Output::Send(refusal(reason)), Output::Close]);
+            out.extend(refusal(connect.version, reason).map(Output::Send));
+            out.push(Output::Close);
             return;
         }
-        // [MQTT-3.1.4-3] whoever gave no notice of the takeover: an older link leaves first.
-        self.taken_over(now, out);
+        // Without notice of a takeover nothing may be sent: it would go to the new link.
+        self.lost(now, out);
+        out.pop_if(|last| matches!(last, Output::End));
         let resumed = self.resume_or_discard(connect.clean_start, now, out);
         self.epoch = self.epoch.wrapping_add(1);
         let asked = SessionExpiry::asked(connect);
@@ -84,7 +89,8 @@ impl Session {
         out.push(Output::Send(Packet::ConnAck(Box::new(ConnAck {
             session_present: resumed, // [MQTT-3.2.2-2], [MQTT-3.2.2-3]
             reason: ReasonCode::Success,
-            properties: builder.build(),
+            // Numbers always have an encoding, and the identifier is the server's own.
+            properties: builder.build().unwrap_or_default(),
         }))));
         if resumed {
             self.resume(&peer, now, out);

@@ -2,9 +2,10 @@
 //!
 //! Invariant: every way a link can close passes through `unlink`, so that will, windows and expiry agree.
 
-use tidegate_codec::{Disconnect, Packet, Properties, ReasonCode, Version};
+use tidegate_codec::{Disconnect, Packet, PacketType, ReasonCode, Version};
 
 use crate::expiry::SessionExpiry;
+use crate::reason::{allowed, server_only};
 use crate::session::{Phase, Session};
 use crate::turn::Turn;
 use crate::{Output, Time};
@@ -17,6 +18,10 @@ impl Session {
         now: Time,
         out: &mut Vec<Output>,
     ) -> Result<(), ReasonCode> {
+        // [MQTT-3.14.2-1]
+        if server_only(disconnect.reason) {
+            return Err(ReasonCode::ProtocolError);
+        }
         if let Some(seconds) = disconnect.properties.session_expiry_interval() {
             // 3.14.2.2.2: a session that was to end with its link cannot be kept after all.
             if self.expiry == SessionExpiry::WITH_LINK && seconds != 0 {
@@ -38,10 +43,10 @@ impl Session {
             return;
         };
         if link.peer.version == Version::V5 {
-            out.push(Output::Send(Packet::Disconnect(Box::new(Disconnect {
-                reason,
-                properties: Properties::empty(),
-            }))));
+            let reason = allowed(reason, PacketType::Disconnect);
+            out.push(Output::Send(Packet::Disconnect(Box::new(
+                Disconnect::with_reason(reason),
+            ))));
         }
         out.push(Output::Close);
         self.unlink(now, out);
@@ -98,7 +103,12 @@ impl Session {
 
     /// Publishes the will if the link is lost and its delay has passed [MQTT-3.1.2-8].
     pub(crate) fn publish_due_will(&mut self, now: Time, out: &mut Vec<Output>) {
-        if self.will.as_ref().and_then(|will| will.due()).is_some_and(|due| due <= now) {
+        if self
+            .will
+            .as_ref()
+            .and_then(|will| will.due())
+            .is_some_and(|due| due <= now)
+        {
             out.extend(self.will.take().map(|will| Output::Will(will.into_message())));
         }
     }

@@ -4,9 +4,10 @@
 //! and routed at most once; not more than the Receive Maximum are in hand.
 //! Deliberately does not: look at topics, rights or payloads.
 
-use tidegate_codec::{Ack, Message, Packet, PacketId, QoS, ReasonCode, Version};
+use tidegate_codec::{Ack, Message, Packet, PacketId, PacketType, QoS, ReasonCode, Version};
 
 use crate::ack_window::AckWindow;
+use crate::reason::allowed;
 use crate::received_ids::{ReceivedIds, Stage};
 use crate::{Limits, Output, Settlement, Slot};
 
@@ -115,7 +116,7 @@ impl Inbound {
     ) {
         let reason = match outcome {
             Settlement::Accepted { .. } => ReasonCode::Success,
-            Settlement::Refused(reason) => *reason,
+            Settlement::Refused(reason) => allowed(*reason, PacketType::PubAck),
         };
         match self.qos1.leave(number) {
             Some(packet_id) => out.push(puback(packet_id, reason, version)),
@@ -165,11 +166,11 @@ impl Inbound {
                 out.extend(route.map(Output::Route));
                 ReasonCode::Success
             }
-            Settlement::Refused(reason) => reason,
+            Settlement::Refused(reason) => allowed(reason, PacketType::PubRec),
         };
         // A failing PUBREC ends the exchange [MQTT-4.3.3-9]. Version 3.1.1 has none: there the exchange goes on and
         // nothing is routed. Without a link the identifier is free, and the PUBLISH sent again is tried again.
-        if reason.is_error() && (version != Some(Version::V311) || !due) {
+        if reason.is_error() && !(due && version == Some(Version::V311)) {
             self.ids.remove(packet_id);
         } else {
             self.ids.set(packet_id, Stage::Received);
@@ -213,9 +214,8 @@ fn puback(packet_id: PacketId, reason: ReasonCode, version: Option<Version>) -> 
 
 /// Version 3.1.1 acknowledges without a reason code.
 fn ack(packet_id: PacketId, reason: ReasonCode, version: Option<Version>) -> Ack {
-    let mut ack = Ack::success(packet_id);
-    if version == Some(Version::V5) {
-        ack.reason = reason;
+    match version {
+        Some(Version::V5) => Ack::with_reason(packet_id, reason),
+        _ => Ack::success(packet_id),
     }
-    ack
 }

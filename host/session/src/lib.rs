@@ -19,6 +19,7 @@ mod disconnect;
 mod expiry;
 mod keepalive;
 mod link;
+mod reason;
 mod will;
 
 mod ack_window;
@@ -31,7 +32,6 @@ mod received_ids;
 mod inflight;
 mod outbound;
 mod outgoing;
-mod properties;
 mod queue;
 
 mod subscribe;

@@ -4,7 +4,7 @@
 //! PUBLISHes than the client's Receive Maximum [MQTT-3.3.4-9]; nothing is sent twice over one link [MQTT-4.4.0-1].
 //! Between two inputs, either the queue is empty or the window is full.
 
-use tidegate_codec::{Ack, Packet, PacketId, QoS, ReasonCode, Version};
+use tidegate_codec::{Ack, Packet, PacketId, Publish, QoS, ReasonCode, Version};
 
 use crate::inflight::{Inflight, Stage};
 use crate::link::Peer;
@@ -154,7 +154,9 @@ impl Outbound {
     fn resend(&mut self, peer: &Peer, turn: &mut Turn<'_>) -> bool {
         let in_window = self.inflight.counted() < window(peer, turn.limits);
         let (packet_id, delivery) = match self.inflight.unsent() {
-            Some((packet_id, Stage::Published { delivery, .. })) if in_window => (packet_id, delivery.clone()),
+            Some((packet_id, Stage::Published { delivery, .. })) if in_window => {
+                (packet_id, delivery.clone())
+            }
             Some((packet_id, Stage::Released { .. })) => {
                 turn.send(Packet::PubRel(Ack::success(packet_id)));
                 self.inflight.resent();
@@ -206,7 +208,7 @@ fn window(peer: &Peer, limits: &Limits) -> u16 {
     peer.receive_maximum.min(limits.inflight_maximum.get())
 }
 
-fn too_large(publish: &tidegate_codec::Publish, peer: &Peer) -> bool {
+fn too_large(publish: &Publish, peer: &Peer) -> bool {
     u32::try_from(packet_bytes(publish, peer.version)).map_or(true, |bytes| bytes > peer.packet_bytes_max)
 }
 
@@ -227,9 +229,8 @@ fn hand_back(delivery: Delivery, turn: &mut Turn<'_>) {
 
 /// PUBREL for an identifier the server does not know: "not found" where the version can say so (3.5.2.1).
 pub(crate) fn unknown_pubrec(packet_id: PacketId, version: Version) -> Packet {
-    let mut ack = Ack::success(packet_id);
-    if version == Version::V5 {
-        ack.reason = ReasonCode::PacketIdentifierNotFound;
-    }
-    Packet::PubRel(ack)
+    Packet::PubRel(match version {
+        Version::V311 => Ack::success(packet_id),
+        Version::V5 => Ack::with_reason(packet_id, ReasonCode::PacketIdentifierNotFound),
+    })
 }

@@ -10,7 +10,12 @@ use tidegate_codec::{PacketId, Properties, PropertiesBuilder, Property, Publish,
 use crate::{Delivery, Time};
 
 /// The PUBLISH of `delivery` for a client of `version`.
-pub(crate) fn publish(delivery: Delivery, packet_id: Option<PacketId>, version: Version, now: Time) -> Publish {
+pub(crate) fn publish(
+    delivery: Delivery,
+    packet_id: Option<PacketId>,
+    version: Version,
+    now: Time,
+) -> Publish {
     let properties = match version {
         Version::V311 => Properties::empty(),
         Version::V5 => properties(&delivery, now),
@@ -28,11 +33,8 @@ pub(crate) fn publish(delivery: Delivery, packet_id: Option<PacketId>, version: 
 
 /// Whether the message has waited longer than its publisher allows [MQTT-3.3.2-5].
 pub(crate) fn expired(delivery: &Delivery, now: Time) -> bool {
-    let properties = &delivery.message.properties;
-    !properties.is_empty()
-        && properties
-            .message_expiry_interval()
-            .is_some_and(|seconds| waited(delivery, now) > Duration::from_secs(u64::from(seconds)))
+    let interval = delivery.message.properties.message_expiry_interval();
+    interval.is_some_and(|seconds| waited(delivery, now) > Duration::from_secs(u64::from(seconds)))
 }
 
 /// Length of `publish` on the wire, fixed header included, in bytes.
@@ -41,7 +43,7 @@ pub(crate) fn packet_bytes(publish: &Publish, version: Version) -> usize {
     let packet_id = if publish.qos == QoS::AtMostOnce { 0 } else { 2 };
     let properties = match version {
         Version::V311 => 0,
-        Version::V5 => with_length(publish.properties.len()),
+        Version::V5 => with_length(publish.properties.block().len()),
     };
     1 + with_length(2 + topic + packet_id + properties + publish.payload.len())
 }
@@ -63,24 +65,22 @@ fn waited(delivery: &Delivery, now: Time) -> Duration {
 
 fn properties(delivery: &Delivery, now: Time) -> Properties {
     let source = &delivery.message.properties;
-    let expires = !source.is_empty() && source.message_expiry_interval().is_some();
-    if !expires && delivery.identifiers.is_empty() {
-        return source.clone();
-    }
-    let waited = u32::try_from(waited(delivery, now).as_secs()).unwrap_or(u32::MAX);
-    let mut builder = PropertiesBuilder::default();
-    for property in source.iter() {
-        builder.push(match property {
-            // [MQTT-3.3.2-6]
-            Property::MessageExpiryInterval(seconds) => {
-                Property::MessageExpiryInterval(seconds.saturating_sub(waited))
-            }
-            other => other,
-        });
+    // [MQTT-3.3.2-6]
+    let properties = match source.message_expiry_interval() {
+        None => source.clone(),
+        Some(seconds) => {
+            let waited = u32::try_from(waited(delivery, now).as_secs()).unwrap_or(u32::MAX);
+            source.with_message_expiry_interval(seconds.saturating_sub(waited))
+        }
+    };
+    if delivery.identifiers.is_empty() {
+        return properties;
     }
     // [MQTT-3.3.4-3], [MQTT-3.3.4-4]
+    let mut builder = PropertiesBuilder::from_properties(&properties);
     for &identifier in &delivery.identifiers {
         builder.push(Property::SubscriptionIdentifier(identifier));
     }
-    builder.build()
+    // Identifiers come from SUBSCRIBE packets, whose decoding has checked them.
+    builder.build().unwrap_or(properties)
 }

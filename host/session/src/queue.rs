@@ -58,6 +58,6 @@ const KEPT_CAPACITY: usize = 8;
 
 fn size(delivery: &Delivery) -> u64 {
     let message = &delivery.message;
-    let bytes = message.topic.as_str().len() + message.payload.len() + message.properties.len();
+    let bytes = message.topic.as_str().len() + message.payload.len() + message.properties.block().len();
     u64::try_from(bytes).unwrap_or(u64::MAX)
 }

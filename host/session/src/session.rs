@@ -5,7 +5,9 @@
 
 use std::sync::Arc;
 
-use tidegate_codec::{Ack, ClientId, Packet, Publish, QoS, ReasonCode, Subscribe, TopicFilter, Unsubscribe, Version};
+use tidegate_codec::{
+    Ack, ClientId, Packet, Publish, QoS, ReasonCode, Subscribe, TopicFilter, Unsubscribe, Version,
+};
 
 use crate::expiry::SessionExpiry;
 use crate::inbound::{Arrival, Inbound, unknown_pubrel};
@@ -221,7 +223,9 @@ impl Session {
             Version::V311 => u16::MAX,
         };
         let slots = self.slots;
-        let inbound = self.inbound.get_or_insert_with(|| Box::new(Inbound::new(&self.limits, slots)));
+        let inbound = self
+            .inbound
+            .get_or_insert_with(|| Box::new(Inbound::new(&self.limits, slots)));
         let arrival = match qos {
             QoS::ExactlyOnce => inbound.exactly_once(packet_id, max),
             _ => inbound.at_least_once(packet_id, dup, max),
@@ -284,14 +288,26 @@ impl Session {
         }
     }
 
-    fn subscribed(&mut self, epoch: u32, request: &Subscribe, reasons: Vec<ReasonCode>, out: &mut Vec<Output>) {
+    fn subscribed(
+        &mut self,
+        epoch: u32,
+        request: &Subscribe,
+        reasons: Vec<ReasonCode>,
+        out: &mut Vec<Output>,
+    ) {
         subscribe::subscribed(&mut self.subscriptions, request, &reasons);
         if self.is_connected() && epoch == self.epoch {
             out.push(Output::Send(subscribe::suback(request, reasons)));
         }
     }
 
-    fn unsubscribed(&self, epoch: u32, request: &Unsubscribe, reasons: Vec<ReasonCode>, out: &mut Vec<Output>) {
+    fn unsubscribed(
+        &self,
+        epoch: u32,
+        request: &Unsubscribe,
+        reasons: Vec<ReasonCode>,
+        out: &mut Vec<Output>,
+    ) {
         if self.is_connected() && epoch == self.epoch {
             out.push(Output::Send(subscribe::unsuback(request, reasons)));
         }
@@ -302,5 +318,16 @@ fn peer(phase: &Phase) -> Option<&Peer> {
     match phase {
         Phase::Linked(link) => Some(&link.peer),
         _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Five million idle sessions have to fit in 3 GiB together with the links' own state.
+    #[test]
+    fn an_idle_session_is_small() {
+        assert!(size_of::<Session>() <= 144, "{} bytes", size_of::<Session>());
     }
 }

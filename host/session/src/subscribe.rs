@@ -19,7 +19,10 @@ pub(crate) fn subscribe(
     version: Version,
     turn: &mut Turn<'_>,
 ) -> Result<(), ReasonCode> {
-    let shared = request.subscriptions.iter().any(|asked| asked.filter.shared().is_some());
+    let shared = request
+        .subscriptions
+        .iter()
+        .any(|asked| asked.filter.shared().is_some());
     if shared && !turn.limits.shared_subscriptions {
         // 3.2.2.3.13: a protocol error of version 5; 3.1.1 has never been told.
         if version == Version::V5 {
@@ -28,7 +31,11 @@ pub(crate) fn subscribe(
         refuse_all(&request, ReasonCode::SharedSubscriptionsNotSupported, turn);
         return Ok(());
     }
-    let new = request.subscriptions.iter().filter(|asked| !subscriptions.contains(&asked.filter)).count();
+    let new = request
+        .subscriptions
+        .iter()
+        .filter(|asked| !subscriptions.contains(&asked.filter))
+        .count();
     let max = usize::try_from(turn.limits.subscriptions_max).unwrap_or(usize::MAX);
     if subscriptions.len() + new > max {
         refuse_all(&request, ReasonCode::QuotaExceeded, turn);

@@ -24,6 +24,10 @@ pub(crate) struct Subscriptions(Held);
 #[derive(Debug)]
 enum Held {
     Few(Vec<(TopicFilter, Option<Granted>)>),
+    #[expect(
+        clippy::box_collection,
+        reason = "the map itself would double the size of every session's field"
+    )]
     Many(Box<HashMap<TopicFilter, Option<Granted>>>),
 }
 
@@ -108,16 +112,22 @@ impl Subscriptions {
             Held::Few(list) => (Some(list), None),
             Held::Many(map) => (None, Some(map)),
         };
-        let listed = list.into_iter().flatten().map(|(filter, granted)| (filter, granted));
+        let listed = list
+            .into_iter()
+            .flatten()
+            .map(|(filter, granted)| (filter, granted));
         let mapped = map.into_iter().flat_map(|map| map.iter());
-        listed.chain(mapped).filter_map(|(filter, granted)| Some((filter, (*granted)?)))
+        listed
+            .chain(mapped)
+            .filter_map(|(filter, granted)| Some((filter, (*granted)?)))
     }
 
     fn place(&mut self, filter: &TopicFilter) -> Option<&mut Option<Granted>> {
         match &mut self.0 {
-            Held::Few(list) => {
-                list.iter_mut().find(|(held, _)| held == filter).map(|(_, granted)| granted)
-            }
+            Held::Few(list) => list
+                .iter_mut()
+                .find(|(held, _)| held == filter)
+                .map(|(_, granted)| granted),
             Held::Many(map) => map.get_mut(filter),
         }
     }
@@ -163,7 +173,10 @@ mod tests {
         subscriptions.grant(&filter(1), granted(7));
         subscriptions.request(&filter(1));
         subscriptions.refuse(&filter(1));
-        assert_eq!(subscriptions.granted().collect::<Vec<_>>(), [(&filter(1), granted(7))]);
+        assert_eq!(
+            subscriptions.granted().collect::<Vec<_>>(),
+            [(&filter(1), granted(7))]
+        );
     }
 
     #[test]

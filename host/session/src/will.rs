@@ -4,10 +4,9 @@
 
 use std::time::Duration;
 
-use tidegate_codec::{Message, Property, Will};
+use tidegate_codec::{Message, PropertyId, Will};
 
 use crate::Time;
-use crate::properties::without;
 
 /// A will, and when it is due.
 #[derive(Debug)]
@@ -22,19 +21,11 @@ pub(crate) struct PendingWill {
 impl PendingWill {
     /// The will of a CONNECT, in memory of its own: it must not keep a read buffer alive for as long as the link.
     pub(crate) fn new(will: &Will) -> Self {
-        let message = &will.message;
-        let delay = message.properties.will_delay_interval().unwrap_or(0);
-        let properties = without(&message.properties, |property| {
-            matches!(property, Property::WillDelayInterval(_))
-        });
+        let delay = will.message.properties.will_delay_interval().unwrap_or(0);
+        let mut message = will.message.detached();
+        message.properties = message.properties.without(&[PropertyId::WillDelayInterval]);
         Self {
-            message: Message {
-                topic: message.topic.detached(),
-                payload: bytes::Bytes::copy_from_slice(&message.payload),
-                properties,
-                qos: message.qos,
-                retain: message.retain,
-            },
+            message,
             delay: Duration::from_secs(u64::from(delay)),
             due: None,
         }
