@@ -52,6 +52,11 @@ impl Properties {
         Self(Bytes::new())
     }
 
+    /// The bytes of the block.
+    pub fn block(&self) -> &Bytes {
+        &self.0
+    }
+
     /// Whether there is none.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
