@@ -24,6 +24,16 @@ mod hash_trie;
 mod holders;
 mod worker_set;
 
+mod choice;
+mod share;
+
+mod retained;
+mod retained_cursor;
+
+pub use choice::{Draw, Strategy};
 pub use filter_map::FilterMap;
+pub use retained::{Retained, RetainedLimits, RetainedStore, SetOutcome};
+pub use retained_cursor::{Replay, RetainedCursor};
+pub use share::{GroupId, Joined, Left, ShareGroups, share_owner};
 pub use trie::SubscriptionTrie;
 pub use worker_set::{WorkerId, WorkerSet};

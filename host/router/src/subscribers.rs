@@ -61,12 +61,17 @@ impl<K: Copy + Eq + Hash, V> Subscribers<K, V> {
         }
     }
 
-    pub(crate) fn get(&self, key: K) -> Option<&V> {
+    /// Where `key` stands until the next change.
+    pub(crate) fn position(&self, key: K) -> Option<usize> {
         match self {
             Self::Empty => None,
-            Self::One(own, value) => (*own == key).then_some(value),
-            Self::Many(crowd) => crowd.members.get(crowd.position(key)?).map(|(_, value)| value),
+            Self::One(own, _) => (*own == key).then_some(0),
+            Self::Many(crowd) => crowd.position(key),
         }
+    }
+
+    pub(crate) fn get(&self, key: K) -> Option<&V> {
+        self.at(self.position(key)?).map(|(_, value)| value)
     }
 
     /// Adds `key`, or replaces its value and returns the old one.

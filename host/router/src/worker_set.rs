@@ -2,6 +2,8 @@
 //!
 //! Invariant: a [`WorkerId`] is below [`WorkerId::COUNT_MAX`], so that every set of them fits 128 bits.
 
+use std::num::NonZeroU8;
+
 /// A worker of this process, numbered from 0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct WorkerId(u8);
@@ -17,6 +19,18 @@ impl WorkerId {
         } else {
             None
         }
+    }
+
+    /// One of the workers 0 to `workers` - 1, evenly by the 64 bits of `hash`. `workers` counts up to
+    /// [`Self::COUNT_MAX`].
+    #[must_use]
+    pub const fn by_hash(hash: u64, workers: NonZeroU8) -> Self {
+        let workers = if workers.get() > Self::COUNT_MAX {
+            Self::COUNT_MAX
+        } else {
+            workers.get()
+        };
+        Self(((hash as u128 * workers as u128) >> 64) as u8)
     }
 
     /// Its number, for indexing per-worker arrays.
