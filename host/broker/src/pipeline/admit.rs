@@ -1,18 +1,28 @@
 //! Admission of a tick's messages: hold, rules, records.
 
 use std::sync::Arc;
+use std::time::Instant;
 
 use tidegate_codec::Message;
-use tidegate_rules::{Batch, Outcome};
+use tidegate_rules::{Batch, Failure, Outcome};
 use tidegate_sinks::{Gate, Receipt, Record, Token};
 
-use super::effects::Decided;
+use super::effects::{Call, view};
 use super::hold::{Hold, blocked_links};
 use super::pending::PendingMessages;
-use super::{Admitted, Arrival, Fate, Link, Outlet, RecordIds, Settled};
+use super::{Admitted, Arrival, Fate, Guest, Link, Outlet, RecordIds, Settled};
 
 /// Messages per guest call. More gains nothing: the cost of the call is spread out long before.
 const CALL_MESSAGES_MAX: usize = 256;
+
+/// The time of a tick, as everyone needs it.
+#[derive(Debug, Clone, Copy)]
+pub struct Now {
+    /// For back-offs.
+    pub instant: Instant,
+    /// Milliseconds since the Unix epoch.
+    pub unix_ms: u64,
+}
 
 /// A message inside the chain.
 pub(super) struct Transit {
@@ -41,6 +51,7 @@ pub struct Pipeline {
     selected: Vec<usize>,
     batch: Batch,
     outcome: Outcome,
+    failures: Vec<(u32, Failure)>,
 }
 
 impl Pipeline {
@@ -64,6 +75,7 @@ impl Pipeline {
             selected: Vec::new(),
             batch: Batch::new(),
             outcome: Outcome::new(),
+            failures: Vec::new(),
         }
     }
 
@@ -72,7 +84,7 @@ impl Pipeline {
     pub fn admit(
         &mut self,
         arrivals: &mut Vec<Arrival>,
-        now_ms: u64,
+        now: Now,
         admitted: &mut Vec<Admitted>,
         held: &mut impl FnMut(&Arrival, bool),
     ) {
@@ -81,7 +93,7 @@ impl Pipeline {
         }
         self.enter(arrivals, held);
         for position in 0..self.links.len() {
-            self.run_link(position, now_ms);
+            self.run_link(position, now);
         }
         for outlet in &mut self.outlets {
             outlet.flush();
@@ -159,7 +171,7 @@ impl Pipeline {
     }
 
     /// Passes every message that the rule at `position` applies to through it.
-    fn run_link(&mut self, position: usize, now_ms: u64) {
+    fn run_link(&mut self, position: usize, now: Now) {
         let Some(link) = self.links.get_mut(position) else { return };
         let mut selected = std::mem::take(&mut self.selected);
         let applies = |(index, transit): (usize, &Transit)| {
@@ -173,7 +185,7 @@ impl Pipeline {
         if link.has_module {
             let mut from = 0;
             while from < selected.len() {
-                from += self.call_module(position, selected.get(from..).unwrap_or_default(), now_ms);
+                from += self.call_module(position, selected.get(from..).unwrap_or_default(), now);
             }
         } else {
             link.counts.passed += selected.len() as u64;
@@ -184,29 +196,37 @@ impl Pipeline {
     }
 
     /// One guest call for as many of `messages` as one call takes. Returns how many that were.
-    fn call_module(&mut self, position: usize, messages: &[usize], now_ms: u64) -> usize {
+    fn call_module(&mut self, position: usize, messages: &[usize], now: Now) -> usize {
         let mut batch = std::mem::take(&mut self.batch);
         let mut outcome = std::mem::take(&mut self.outcome);
-        batch.clear();
-        let mut decided = Decided { position, messages: &[], now_ms };
+        let mut failures = std::mem::take(&mut self.failures);
+        let taken = self.fill(&mut batch, position, messages);
         if let Some(link) = self.links.get_mut(position)
-            && let Some(rule) = &mut link.instance
+            && let Some(guest) = &mut link.guest
         {
-            let projection = rule.projection();
-            let full = messages.iter().take(CALL_MESSAGES_MAX).position(|index| {
-                let view = self.transit.get(*index).map(super::effects::view);
-                view.is_some_and(|view| batch.push(&view, &projection).is_err())
-            });
-            let taken = full.unwrap_or(messages.len().min(CALL_MESSAGES_MAX));
-            decided.messages = messages.get(..taken).unwrap_or_default();
             link.counts.calls += 1;
-            let failures = rule.run(&batch, now_ms, &mut outcome);
-            self.apply(&decided, &mut outcome, failures);
+            guest.run(&batch, now.instant, &mut outcome, &mut failures);
         }
+        let call = Call { position, messages: messages.get(..taken).unwrap_or_default(), unix_ms: now.unix_ms };
+        self.apply(&call, &mut outcome, &mut failures);
         outcome.clear();
         self.batch = batch;
         self.outcome = outcome;
-        decided.messages.len().max(1)
+        self.failures = failures;
+        taken.max(1)
+    }
+
+    /// Fills `batch` with as many of `messages` as go into one call.
+    fn fill(&self, batch: &mut Batch, position: usize, messages: &[usize]) -> usize {
+        batch.clear();
+        let guest = self.links.get(position).and_then(|link| link.guest.as_ref());
+        let projection = guest.map(Guest::projection).unwrap_or_default();
+        let candidates = messages.iter().take(CALL_MESSAGES_MAX);
+        let fits = |index: &&usize| {
+            let view = self.transit.get(**index).map(view);
+            view.is_some_and(|view| batch.push(&view, &projection).is_ok())
+        };
+        candidates.take_while(fits).count()
     }
 
     /// `emit` of a rule: the messages that passed it become records, without guest code.

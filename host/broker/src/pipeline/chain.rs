@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use tidegate_codec::{TopicFilter, TopicName};
-use tidegate_rules::Instance;
 
+use super::Guest;
 use crate::config::RuleSettings;
 
 /// Messages per outcome. Identity: matched = passed + dropped + rejected + dead-lettered + failed.
@@ -36,8 +36,8 @@ pub struct Link {
     pub name: Arc<str>,
     /// Whether there is guest code at all, installed or not.
     pub has_module: bool,
-    /// The instance that serves; `None` until one is installed.
-    pub instance: Option<Instance>,
+    /// The guest that serves; `None` until one is installed.
+    pub guest: Option<Guest>,
     /// Sinks the module may write to, by position.
     pub sinks: Vec<usize>,
     /// Sinks that store what passes, by position.
@@ -51,12 +51,12 @@ pub struct Link {
 }
 
 impl Link {
-    /// The link of `rule`, without an instance yet.
+    /// The link of `rule`, without a guest yet.
     pub fn new(rule: &RuleSettings) -> Self {
         Self {
             name: Arc::from(rule.name.as_str()),
             has_module: rule.module.is_some(),
-            instance: None,
+            guest: None,
             sinks: rule.sinks.clone(),
             emit: rule.emit.clone(),
             may_publish: !rule.publish.is_empty(),

@@ -11,13 +11,13 @@ use super::admit::Transit;
 use super::{Arrival, Fate, Pipeline};
 
 /// One guest call: which rule, which messages.
-pub(super) struct Decided<'a> {
+pub(super) struct Call<'a> {
     /// Of the rule.
     pub position: usize,
     /// Place in transit of each message of the batch.
     pub messages: &'a [usize],
     /// Milliseconds since the Unix epoch.
-    pub now_ms: u64,
+    pub unix_ms: u64,
 }
 
 /// A message as a module may see it.
@@ -39,7 +39,7 @@ pub(super) fn view(transit: &Transit) -> MessageView<'_> {
 
 impl Pipeline {
     /// Applies codes and effects to the messages of the call, and counts each message once.
-    pub(super) fn apply(&mut self, call: &Decided<'_>, outcome: &mut Outcome, failures: Vec<(u32, Failure)>) {
+    pub(super) fn apply(&mut self, call: &Call<'_>, outcome: &mut Outcome, failures: &mut Vec<(u32, Failure)>) {
         let all_pass = outcome.effects().is_empty() && outcome.codes().iter().all(|code| *code == Code::Pass);
         if all_pass && failures.is_empty() {
             self.count(call, |counts| counts.passed += call.messages.len() as u64);
@@ -59,7 +59,7 @@ impl Pipeline {
                 *slot = verdict;
             }
         }
-        for (message, failure) in failures {
+        for (message, failure) in failures.drain(..) {
             let position = message as usize;
             let Some(index) = call.messages.get(position).copied() else { continue };
             self.dead_letter(call, index, &failure.to_string());
@@ -79,13 +79,13 @@ impl Pipeline {
         }
     }
 
-    fn count(&mut self, call: &Decided<'_>, count: impl FnOnce(&mut super::RuleCounts)) {
+    fn count(&mut self, call: &Call<'_>, count: impl FnOnce(&mut super::RuleCounts)) {
         if let Some(link) = self.links.get_mut(call.position) {
             count(&mut link.counts);
         }
     }
 
-    fn commit(&mut self, call: &Decided<'_>, index: usize, effect: Effect) -> Option<Verdict> {
+    fn commit(&mut self, call: &Call<'_>, index: usize, effect: Effect) -> Option<Verdict> {
         match effect.action {
             Action::Rewrite { topic, payload, properties } => {
                 let message = &mut self.transit.get_mut(index)?.arrival.message;
@@ -143,11 +143,11 @@ impl Pipeline {
     }
 
     /// Ends the message and keeps it: its publisher is acknowledged once the dead letter is stored.
-    fn dead_letter(&mut self, call: &Decided<'_>, index: usize, reason: &str) {
+    fn dead_letter(&mut self, call: &Call<'_>, index: usize, reason: &str) {
         self.end(index, Fate::Ended);
         let origin = Arc::clone(&self.rule_name(call.position));
         if let Some(record) = self.record(index, Gate::Durable) {
-            self.dead_letters.push(record.dead_letter(origin, reason, call.now_ms));
+            self.dead_letters.push(record.dead_letter(origin, reason, call.unix_ms));
         }
     }
 

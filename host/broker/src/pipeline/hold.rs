@@ -66,7 +66,7 @@ impl Hold {
 pub fn blocked_links(links: &[Link], outlets: &[Outlet], dead_letters: &Outlet) -> Vec<bool> {
     let has_room = |position: &usize| outlets.get(*position).is_none_or(Outlet::has_room);
     let is_ready = |link: &Link| {
-        (!link.has_module || (link.instance.is_some() && dead_letters.has_room()))
+        (!link.has_module || (link.guest.is_some() && dead_letters.has_room()))
             && link.sinks.iter().all(has_room)
             && link.emit.iter().all(has_room)
     };

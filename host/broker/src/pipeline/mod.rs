@@ -16,12 +16,14 @@ mod admit;
 mod arrival;
 mod chain;
 mod effects;
+mod guest;
 mod hold;
 mod outlet;
 mod pending;
 
-pub use admit::Pipeline;
+pub use admit::{Now, Pipeline};
 pub use arrival::{Admitted, Arrival, Fate, Origin};
 pub use chain::{Link, RuleCounts};
+pub use guest::Guest;
 pub use outlet::{Outlet, RecordIds};
 pub use pending::Settled;

@@ -15,12 +15,12 @@ impl Worker {
             match letter {
                 Letter::Receipts(receipts) => self.take_receipts(&receipts),
                 Letter::Room => self.pipeline.recheck(),
-                Letter::Install { rule, instance, done } => {
+                Letter::Install { rule, guest, done } => {
                     if let Some(link) = self.pipeline.links.get_mut(rule) {
-                        link.instance = Some(*instance);
+                        link.guest = Some(*guest);
                     }
                     self.pipeline.recheck();
-                    // Nobody listens any more if the request was given up; the instance serves all the same.
+                    // Nobody listens any more if the request was given up; the guest serves all the same.
                     let _ = done.send(());
                 }
                 Letter::Snapshot(reply) => {

@@ -6,10 +6,10 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 
 use mio::Waker;
-use tidegate_rules::Instance;
 use tidegate_sinks::{Receipt, ReceiptPort};
 use tokio::sync::oneshot;
 
+use crate::pipeline::Guest;
 use crate::telemetry::WorkerSnapshot;
 
 /// Letters a mailbox holds.
@@ -21,12 +21,12 @@ pub enum Letter {
     Receipts(Vec<Receipt>),
     /// A sink that was full has room again.
     Room,
-    /// From the next batch on, the rule at this place of the chain runs this instance.
+    /// From the next batch on, the rule at this place of the chain runs this guest.
     Install {
         /// Place in the chain.
         rule: usize,
         /// Initialised and ready.
-        instance: Box<Instance>,
+        guest: Box<Guest>,
         /// Told when it serves.
         done: oneshot::Sender<()>,
     },

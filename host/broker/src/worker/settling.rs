@@ -6,7 +6,7 @@ use tidegate_sinks::Receipt;
 
 use super::clients::{Backlog, ClientKey};
 use super::tick::Worker;
-use crate::pipeline::{Admitted, Arrival, Fate, Origin, Settled};
+use crate::pipeline::{Admitted, Arrival, Fate, Now, Origin, Settled};
 
 impl Worker {
     /// Admits what has arrived. Settling one message can bring new ones (a will, a QoS 2 turn): they go in the next
@@ -16,7 +16,8 @@ impl Worker {
             let mut arrivals = std::mem::take(&mut self.arrivals);
             let mut admitted = std::mem::take(&mut self.admitted);
             let mut waiting = Vec::new();
-            self.pipeline.admit(&mut arrivals, self.unix_ms, &mut admitted, &mut |arrival, waits| {
+            let now = Now { instant: self.clock.instant(), unix_ms: self.unix_ms };
+            self.pipeline.admit(&mut arrivals, now, &mut admitted, &mut |arrival, waits| {
                 waiting.extend(arrival.origin.map(|origin| (origin.client, arrival.cost(), waits)));
             });
             // The list keeps its memory; what a settled message brought in meanwhile goes behind.

@@ -81,7 +81,7 @@ pub struct Worker {
     pub(super) pipeline: Pipeline,
     pub(super) settings: Arc<MqttSettings>,
     pub(super) limits: Arc<Limits>,
-    clock: Clock,
+    pub(super) clock: Clock,
     pub(super) net: Net,
     pub(super) clients: Clients,
     pub(super) timers: TimerWheel<Timer>,
