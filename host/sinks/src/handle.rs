@@ -7,6 +7,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::lane::Lane;
 use crate::queue::{BatchBounds, Chunk, LaneQueue};
 use crate::room::Room;
 use crate::thread;
@@ -57,36 +58,46 @@ pub fn start(settings: SinkSettings, wiring: &Wiring) -> Result<SinkHandle, Star
     if !problems.is_empty() {
         return Err(StartError::Settings(problems));
     }
+    let (handle, lanes) = assemble(settings, wiring);
+    for (index, lane) in lanes.into_iter().enumerate() {
+        thread::spawn(lane, Arc::clone(&wiring.clock)).map_err(|source| StartError::Thread {
+            sink: handle.name().to_owned(),
+            lane: index,
+            source,
+        })?;
+    }
+    Ok(handle)
+}
+
+/// A sink whose lanes nobody drives yet.
+pub(crate) fn assemble(settings: SinkSettings, wiring: &Wiring) -> (SinkHandle, Vec<Lane>) {
     let bounds = BatchBounds {
         records: settings.batch_records_max,
         bytes: settings.batch_bytes_max,
         linger: settings.linger,
     };
-    let room = Arc::new(Room::new(
+    let room = Room::new(
         settings.queue_records_max,
         settings.queue_bytes_max,
         wiring.ports.clone(),
-    ));
-    let lanes = (0..settings.lanes)
+    );
+    let room = Arc::new(room);
+    let queues: Vec<_> = (0..settings.lanes)
         .map(|_| Arc::new(LaneQueue::new(bounds, Arc::clone(&room))))
         .collect();
+    let lanes = queues.iter().enumerate();
+    let lanes = lanes.map(|(index, queue)| Lane::new(index, &settings, wiring.clone(), Arc::clone(queue)));
+    let lanes = lanes.collect();
     let clock = Arc::clone(&wiring.clock);
-    let handle = SinkHandle(Arc::new(Running {
+    (
+        SinkHandle(Arc::new(Running {
+            lanes: queues,
+            room,
+            clock,
+            settings,
+        })),
         lanes,
-        room,
-        clock,
-        settings,
-    }));
-    for (index, queue) in handle.0.lanes.iter().enumerate() {
-        thread::spawn(index, &handle.0.settings, wiring.clone(), Arc::clone(queue)).map_err(|source| {
-            StartError::Thread {
-                sink: handle.0.settings.name.clone(),
-                lane: index,
-                source,
-            }
-        })?;
-    }
-    Ok(handle)
+    )
 }
 
 impl SinkHandle {

@@ -51,7 +51,7 @@ pub(crate) struct Lane {
 }
 
 impl Lane {
-    pub(crate) fn new(index: usize, settings: SinkSettings, wiring: Wiring, queue: Arc<LaneQueue>) -> Self {
+    pub(crate) fn new(index: usize, settings: &SinkSettings, wiring: Wiring, queue: Arc<LaneQueue>) -> Self {
         Self {
             index,
             name: settings.name.as_str().into(),
@@ -61,7 +61,7 @@ impl Lane {
                 settings.expire_after,
             ),
             failures: Series::new(settings.retry, index as u64 + 1),
-            settings,
+            settings: settings.clone(),
             wiring,
             queue,
             sink: None,
@@ -69,6 +69,15 @@ impl Lane {
             not_before: Duration::ZERO,
             next_check: Duration::ZERO,
         }
+    }
+
+    pub(crate) fn queue(&self) -> &LaneQueue {
+        &self.queue
+    }
+
+    /// Linux cuts a thread's name at 15 bytes: the lane stands first, so that it is never cut.
+    pub(crate) fn thread_name(&self) -> String {
+        format!("sink{}-{}", self.index, self.name)
     }
 
     /// Does one thing: obeys, connects, offers a piece of a batch, or checks an idle connection.

@@ -15,6 +15,10 @@ mod snapshot;
 mod handle;
 mod room;
 
+mod fields;
+mod scan;
+mod template;
+
 mod back_off;
 mod batch;
 mod lane;
@@ -22,9 +26,15 @@ mod queue;
 mod receipts;
 mod thread;
 
+#[cfg(feature = "suite")]
+pub mod fake;
+
+pub use fields::{BindError, Value};
 pub use handle::{SinkHandle, StartError, start};
 pub use port::{Clock, Connect, ReceiptPort, Wiring};
 pub use record::{Death, Gate, Outcome, Receipt, Record, RecordId, Token};
+pub use scan::{Dialect, TemplateError};
 pub use settings::{BackOff, DropPolicy, OnRejected, SettingsError, SinkSettings};
 pub use sink::{Sink, SinkError};
 pub use snapshot::{Counts, Drained, LastError, Pause, SinkSnapshot, SinkState};
+pub use template::{Param, Template};

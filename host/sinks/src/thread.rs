@@ -7,31 +7,20 @@ use std::sync::Arc;
 use std::thread::Builder;
 
 use crate::lane::{Lane, Next};
-use crate::queue::LaneQueue;
-use crate::{SinkSettings, SinkState, Wiring};
+use crate::{Clock, SinkState};
 
-/// Starts the thread of lane `index`. It ends by an order of the queue.
-pub(crate) fn spawn(
-    index: usize,
-    settings: &SinkSettings,
-    wiring: Wiring,
-    queue: Arc<LaneQueue>,
-) -> io::Result<()> {
-    let clock = Arc::clone(&wiring.clock);
-    let settings = settings.clone();
-    // Linux cuts a thread's name at 15 bytes: the lane stands first so that it is never cut.
-    let thread = Builder::new().name(format!("sink{index}-{}", settings.name));
-    thread.spawn(move || {
-        let mut lane = Lane::new(index, settings, wiring, Arc::clone(&queue));
+/// Starts the thread of `lane`. It ends by an order of the lane's queue.
+pub(crate) fn spawn(mut lane: Lane, clock: Arc<dyn Clock>) -> io::Result<()> {
+    Builder::new().name(lane.thread_name()).spawn(move || {
         loop {
             let now = clock.now();
             match lane.step(now) {
                 Next::Again => {}
-                Next::WaitUntil(until) => queue.wait(until.saturating_sub(now)),
+                Next::WaitUntil(until) => lane.queue().wait(until.saturating_sub(now)),
                 Next::Exit => break,
             }
         }
-        queue.set_state(SinkState::Stopped);
+        lane.queue().set_state(SinkState::Stopped);
     })?;
     Ok(())
 }
