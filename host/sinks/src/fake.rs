@@ -35,6 +35,7 @@ struct System {
     poison: Option<fn(&Record) -> bool>,
     names_position: bool,
     records_max: Option<usize>,
+    unique_ids: bool,
     attempts: usize,
     connects: usize,
 }
@@ -71,7 +72,12 @@ impl MemorySystem {
         self.lock().records_max = Some(records_max);
     }
 
-    /// What is stored, in order, duplicates included.
+    /// A record whose id is stored already is not stored again, as with a unique key.
+    pub fn set_unique_ids(&self) {
+        self.lock().unique_ids = true;
+    }
+
+    /// What is stored, in order.
     pub fn stored(&self) -> Vec<Record> {
         self.lock().stored.clone()
     }
@@ -137,7 +143,12 @@ impl System {
                 reason: "poison".into(),
             });
         }
-        self.stored.extend_from_slice(records);
+        let known = |stored: &[Record], record: &Record| stored.iter().any(|other| other.id == record.id);
+        for record in records {
+            if !self.unique_ids || !known(&self.stored, record) {
+                self.stored.push(record.clone());
+            }
+        }
         match fault {
             Some(Fault::LoseAnswer) => Err(SinkError::Retry("connection lost before the answer".into())),
             _ => Ok(()),

@@ -6,10 +6,10 @@
 use std::borrow::Cow;
 use std::fmt;
 
-use serde_json::value::RawValue;
-use serde_json::{Deserializer, from_str};
 use serde::Deserializer as _;
 use serde::de::{DeserializeSeed, IgnoredAny, MapAccess, Visitor};
+use serde_json::value::RawValue;
+use serde_json::{Deserializer, from_str};
 
 /// A value for a parameter.
 #[derive(Debug, Clone, PartialEq)]

@@ -188,6 +188,7 @@ impl SinkHandle {
     pub fn drain(&self, within: Duration) -> Drained {
         let Running { lanes, clock, .. } = &*self.0;
         let end = clock.now() + within;
+        self.0.room.close();
         for lane in lanes {
             lane.order(|orders| {
                 orders.draining = true;

@@ -28,6 +28,8 @@ mod thread;
 
 #[cfg(feature = "suite")]
 pub mod fake;
+#[cfg(feature = "suite")]
+pub mod suite;
 
 pub use fields::{BindError, Value};
 pub use handle::{SinkHandle, StartError, start};

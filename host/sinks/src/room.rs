@@ -16,6 +16,7 @@ pub(crate) struct Room {
     records_max: usize,
     bytes_max: usize,
     somebody_waits: AtomicBool,
+    closed: AtomicBool,
     ports: Vec<Arc<dyn ReceiptPort>>,
 }
 
@@ -27,6 +28,7 @@ impl Room {
             records_max,
             bytes_max,
             somebody_waits: AtomicBool::new(false),
+            closed: AtomicBool::new(false),
             ports,
         }
     }
@@ -40,8 +42,14 @@ impl Room {
         self.is_free()
     }
 
+    /// Nothing will be stored any more: there is never room again.
+    pub(crate) fn close(&self) {
+        self.closed.store(true, Ordering::SeqCst);
+    }
+
     pub(crate) fn is_free(&self) -> bool {
-        self.records.load(Ordering::SeqCst) < self.records_max
+        !self.closed.load(Ordering::SeqCst)
+            && self.records.load(Ordering::SeqCst) < self.records_max
             && self.bytes.load(Ordering::SeqCst) < self.bytes_max
     }
 
