@@ -31,6 +31,9 @@ pub mod fake;
 #[cfg(feature = "suite")]
 pub mod suite;
 
+#[cfg(test)]
+mod model;
+
 pub use fields::{BindError, Value};
 pub use handle::{SinkHandle, StartError, start};
 pub use port::{Clock, Connect, ReceiptPort, Wiring};
