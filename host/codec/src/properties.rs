@@ -68,11 +68,6 @@ impl Properties {
         }
     }
 
-    /// The bytes of the block.
-    pub fn block(&self) -> &Bytes {
-        &self.0
-    }
-
     /// Whether there is none.
     pub const fn is_empty(&self) -> bool {
         self.present.0 == 0

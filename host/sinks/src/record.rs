@@ -1,9 +1,12 @@
 //! What travels to a sink and what comes back: a record, who waits for it, and its receipt.
 
 use std::fmt;
+use std::sync::Arc;
 
 use bytes::Bytes;
 use tidegate_codec::{ClientId, QoS, TopicName};
+
+use crate::queue::LaneQueue;
 
 /// When a publisher's acknowledgement may leave, seen from one record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
@@ -65,9 +68,39 @@ pub struct Record {
     pub body: Bytes,
     /// Name and value pairs for sinks that have headers, packed as the module wrote them; mostly empty.
     pub headers: Bytes,
+    /// Whether the publisher can be told no: MQTT 5 with a token. Others are only ever acknowledged.
+    pub refusable: bool,
+    /// Why it is a dead letter; `None` for every record that still has a chance.
+    pub death: Option<Box<Death>>,
+}
+
+/// Why and where a record was refused for good.
+#[derive(Debug, Clone)]
+pub struct Death {
+    /// The sink that refused it, or the rule.
+    pub origin: Arc<str>,
+    /// What the outside system, or the rule, said.
+    pub reason: Box<str>,
+    /// When, in milliseconds since the Unix epoch.
+    pub dead_at_ms: u64,
+    /// Where the record is still accounted as pending.
+    pub(crate) account: Option<Arc<LaneQueue>>,
 }
 
 impl Record {
+    /// This record as a dead letter of a rule (`origin`) that refuses it: submit it to the dead-letter sink.
+    /// Its receipt will be [`Outcome::DeadLettered`].
+    #[must_use]
+    pub fn dead_letter(mut self, origin: Arc<str>, reason: &str, dead_at_ms: u64) -> Self {
+        self.death = Some(Box::new(Death {
+            origin,
+            reason: reason.into(),
+            dead_at_ms,
+            account: None,
+        }));
+        self
+    }
+
     /// Bytes this record counts for in every bound: what it carries and a flat share for the rest.
     pub fn cost(&self) -> usize {
         const FLAT: usize = 128;
