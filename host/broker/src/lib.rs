@@ -2,9 +2,12 @@
 //!
 //! Owns every socket, thread and clock of the node. The walk of one PUBLISH is described in `host/ARCHITECTURE.md`.
 
-pub mod config;
 mod admin;
+pub mod cli;
+pub mod config;
 mod modules;
+pub mod node;
 mod pipeline;
+mod serve;
 mod telemetry;
 mod worker;

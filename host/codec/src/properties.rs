@@ -17,7 +17,7 @@ mod property;
 use bytes::Bytes;
 
 use crate::decode::{Fields, share};
-use crate::{DecodeError, EncodeError};
+use crate::{DecodeError, EncodeError, PacketType};
 
 pub use builder::PropertiesBuilder;
 pub(crate) use forward::put_seconds;
@@ -135,6 +135,15 @@ impl Properties {
             block: share(frame, block),
             present,
         })
+    }
+
+    /// Checks `block`, which has no length in front, as the properties of a PUBLISH.
+    ///
+    /// # Errors
+    /// What the standard forbids in a PUBLISH (3.3.2.3).
+    pub fn of_publish(block: Bytes) -> Result<Self, DecodeError> {
+        let present = check(&block, Carrier::Packet(PacketType::Publish))?;
+        Ok(Self { block, present })
     }
 
     /// Whether `carrier` may carry all of them.

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
-use tidegate_rules::{Digest, Engine, RuleModule};
+use tidegate_rules::{Digest, Engine, Manifest, RuleModule};
 use tokio::sync::oneshot;
 
 use super::store::{Module, Store, Version};
@@ -80,7 +80,7 @@ impl Modules {
                     version,
                     digest: Digest::of(&wasm).to_string(),
                     bytes: wasm.len(),
-                    description: engine.describe(&wasm).map(|manifest| manifest.description).unwrap_or_default(),
+                    description: Manifest::of(&wasm).map(|manifest| manifest.description).unwrap_or_default(),
                 });
             }
             modules.insert(name, module);

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
-use tidegate_codec::{Message, Properties, ReasonCode};
+use tidegate_codec::{Message, Properties};
 use tidegate_rules::{Action, Body, Code, Effect, Failure, MessageView, Outcome, SinkIndex};
 use tidegate_sinks::Gate;
 
@@ -33,7 +33,7 @@ pub(super) fn view(transit: &Transit) -> MessageView<'_> {
         received_ms: arrival.received_at_ms,
         client_id: publisher.map_or("", |publisher| publisher.client_id.as_str()),
         username: publisher.and_then(|publisher| publisher.username.as_deref()).unwrap_or(""),
-        properties: arrival.message.properties.as_bytes(),
+        properties: arrival.message.properties.block(),
     }
 }
 
@@ -92,7 +92,7 @@ impl Pipeline {
                 message.topic = topic.unwrap_or_else(|| message.topic.clone());
                 message.payload = payload.unwrap_or_else(|| message.payload.clone());
                 if let Some(block) = properties {
-                    message.properties = Properties::from_checked(block);
+                    message.properties = checked(block);
                 }
                 None
             }
@@ -108,7 +108,7 @@ impl Pipeline {
             Action::Publish { topic, body, qos, retain, properties } => {
                 let cause = self.transit.get(index)?;
                 let payload = self.body(index, body)?;
-                let properties = Properties::from_checked(properties);
+                let properties = checked(properties);
                 let arrival = Arrival {
                     origin: None,
                     message: Message { topic, payload, properties, qos, retain },
@@ -156,6 +156,14 @@ impl Pipeline {
             transit.fate = fate;
         }
     }
+}
+
+/// A property block of a module. The engine has checked it: an error here would be a difference between two checks.
+fn checked(block: Bytes) -> Properties {
+    Properties::of_publish(block).unwrap_or_else(|error| {
+        tracing::error!(%error, "properties of a module left out");
+        Properties::empty()
+    })
 }
 
 /// What a module decided about one message beyond its code.

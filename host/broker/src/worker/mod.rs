@@ -34,5 +34,5 @@ pub use clock::Clock;
 pub use listener::listen;
 pub use mailbox::{Letter, Mailbox};
 pub use rings::Rings;
-pub use routes::SharedFilters;
-pub use tick::{Worker, WorkerParts};
+pub use routes::{Routes, SharedFilters};
+pub use tick::{WAKER, Worker, WorkerParts};

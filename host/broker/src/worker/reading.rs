@@ -4,7 +4,9 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use mio::net::TcpStream;
-use tidegate_codec::{ClientId, Connect, DecodeError, Packet, QoS, ReasonCode, Version};
+use tidegate_codec::{
+    ClientId, ConnAck, Connect, DecodeError, Packet, Properties, QoS, ReasonCode, Version, connect_version,
+};
 use tidegate_session::{Input, Session, Time, check, refusal};
 
 use super::clients::{Backlog, ClientKey, Publisher};
@@ -67,7 +69,7 @@ impl Worker {
             Ok(Received::Incomplete { more: true }) => self.net.read_again(key),
             Ok(Received::Incomplete { more: false }) => {}
             Ok(Received::Closed) => self.lose(key),
-            Err(error) => self.refuse_bytes(key, &error),
+            Err(error) => self.refuse_bytes(key, &[], &error),
         }
     }
 
@@ -92,7 +94,7 @@ impl Worker {
                         _ => return self.net.close(key),
                     },
                 },
-                Err(error) => return self.refuse_bytes(key, &error),
+                Err(error) => return self.refuse_bytes(key, &input, &error),
             }
         }
     }
@@ -138,21 +140,26 @@ impl Worker {
     }
 
     /// Bytes that are no packet: tell a version 5 client why, then close. [MQTT-4.13.1-1]
-    fn refuse_bytes(&mut self, key: usize, error: &DecodeError) {
+    fn refuse_bytes(&mut self, key: usize, input: &[u8], error: &DecodeError) {
         self.counters.malformed += 1;
         tracing::debug!(%error, "closing a connection");
         let Some(connection) = self.net.get_mut(key) else { return };
         if let Some(client) = connection.client {
             return self.input(client, Input::Fault(error.reason()));
         }
-        match error.connack() {
-            Some((version, packet)) => {
-                connection.version = Some(version);
-                self.net.send(key, &packet);
-                self.close_after_flush(key);
-            }
-            None => self.net.close(key),
+        // A CONNECT that cannot be read is answered in the version that it asks for; an unknown one as 3.1.1 would be.
+        let version = connect_version(input).unwrap_or(Version::V311);
+        let is_answered = match version {
+            Version::V5 => connect_version(input).is_some(),
+            Version::V311 => error.return_code().is_some(),
+        };
+        if !is_answered {
+            return self.net.close(key);
         }
+        connection.version = Some(version);
+        let connack = ConnAck { session_present: false, reason: error.reason(), properties: Properties::empty() };
+        self.net.send(key, &Packet::ConnAck(Box::new(connack)));
+        self.close_after_flush(key);
     }
 
     /// Sends a client to its home worker, or lets it in if that is this one.
