@@ -14,6 +14,8 @@ mod getters;
 mod id;
 mod property;
 
+use std::fmt;
+
 use bytes::Bytes;
 
 use crate::decode::{Fields, share};
@@ -26,7 +28,7 @@ pub use id::PropertyId;
 pub use property::Property;
 
 /// A well-formed property block without its length prefix. Empty in MQTT 3.1.1. Cheap to clone.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Clone, PartialEq, Eq, Default)]
 pub struct Properties {
     block: Bytes,
     present: Present,
@@ -179,6 +181,12 @@ impl Properties {
     const fn authentication_data_alone(&self) -> bool {
         self.present.has(PropertyId::AuthenticationData)
             && !self.present.has(PropertyId::AuthenticationMethod)
+    }
+}
+
+impl fmt::Debug for Properties {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.iter()).finish()
     }
 }
 
