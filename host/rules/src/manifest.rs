@@ -81,6 +81,14 @@ impl Default for Limits {
 }
 
 impl Manifest {
+    /// Reads the manifest inside a component, without checking the rest of it.
+    ///
+    /// # Errors
+    /// There is none, or it is not good; see [`Manifest::parse`].
+    pub fn of(wasm: &[u8]) -> Result<Self, RuleError> {
+        Self::parse(crate::section::manifest(wasm)?)
+    }
+
     /// Reads and checks the TOML text of a manifest.
     pub fn parse(toml: &[u8]) -> Result<Self, RuleError> {
         if toml.len() > MANIFEST_BYTES_MAX {

@@ -10,6 +10,6 @@ mod error;
 mod guests;
 mod store;
 
-pub use deploy::{Activated, Modules, ModulesSettings, Uploaded};
+pub use deploy::{Modules, ModulesSettings, Uploaded};
 pub use error::ModuleError;
-pub use store::{Module, Version};
+pub use store::{Version, replace};

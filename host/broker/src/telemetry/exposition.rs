@@ -90,6 +90,7 @@ impl Node {
 
     fn encode_rules(&self, encoder: &mut DescriptorEncoder<'_>) -> fmt::Result {
         let (mut messages, mut calls, mut effects) = (Vec::new(), Vec::new(), Vec::new());
+        let mut modules = Vec::new();
         for rule in &self.0.rules {
             let counts = &rule.counts;
             let name = rule.name.as_str();
@@ -102,10 +103,14 @@ impl Node {
                 ("failed", counts.failed),
             ];
             messages.extend(outcomes.map(|(outcome, count)| (vec![("rule", name), ("outcome", outcome)], count)));
+            if let Some(module) = &rule.module {
+                modules.push((vec![("rule", name), ("module", module.as_str())], 1));
+            }
             calls.push((vec![("rule", name)], counts.calls));
             effects.push((vec![("rule", name), ("effect", "publish")], counts.published));
             effects.push((vec![("rule", name), ("effect", "emit")], counts.emitted));
         }
+        gauge(encoder, "rule_module", "The module that serves a rule", modules)?;
         let help = "Messages of a rule; matched is the sum of the others";
         counter(encoder, "rule_messages", help, messages)?;
         counter(encoder, "rule_calls", "Guest calls of a rule", calls)?;

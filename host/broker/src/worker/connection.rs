@@ -22,6 +22,8 @@ pub struct Connection {
     pub version: Option<Version>,
     /// Bytes of a packet whose rest has not come.
     partial: BytesMut,
+    /// Whether whole packets may stand in `partial`: what was read when reading was paused.
+    has_kept: bool,
     /// Bytes the socket has not taken.
     pub outbox: BytesMut,
     /// On the list of connections to write to at the end of the tick.
@@ -62,6 +64,7 @@ impl Connection {
             client: None,
             version: None,
             partial: BytesMut::new(),
+            has_kept: false,
             outbox: BytesMut::new(),
             is_dirty: false,
             is_ready: false,
@@ -123,11 +126,12 @@ impl Connection {
         let mut kept = BytesMut::from(rest);
         kept.extend_from_slice(&self.partial);
         self.partial = kept;
+        self.has_kept = true;
     }
 
     /// Takes back what [`Connection::keep`] kept, to decode it without a read.
-    pub fn take_kept(&mut self) -> Bytes {
-        self.partial.split().freeze()
+    pub fn take_kept(&mut self) -> Option<Bytes> {
+        std::mem::take(&mut self.has_kept).then(|| self.partial.split().freeze())
     }
 
     /// Writes what the socket takes. `Ok(true)`: everything is out.

@@ -1,6 +1,6 @@
 //! Carries out what sessions want done.
 
-use tidegate_codec::{Packet, ReasonCode, Subscribe, TopicFilter, Unsubscribe};
+use tidegate_codec::{Packet, QoS, ReasonCode, Subscribe, TopicFilter, Unsubscribe};
 use tidegate_session::{DropReason, Input, Output};
 
 use super::clients::ClientKey;
@@ -84,7 +84,7 @@ impl Worker {
             }
             let subscribed = Subscribed { options: subscription.options, identifier };
             self.routes.subscribe(&subscription.filter, key, subscribed);
-            reasons.push(ReasonCode::granted(subscription.options.qos));
+            reasons.push(granted(subscription.options.qos));
         }
         if let Some(epoch) = self.clients.get(key).map(|client| client.session.epoch()) {
             self.input(key, Input::Subscribed { epoch, request, reasons });
@@ -112,7 +112,7 @@ impl Worker {
     fn end(&mut self, key: ClientKey) {
         let Some(client) = self.clients.get(key) else { return };
         let filters: Vec<TopicFilter> =
-            client.session.subscriptions().map(|(subscription, _)| subscription.filter.clone()).collect();
+            client.session.subscriptions().map(|(filter, ..)| filter.clone()).collect();
         self.forget_filters(key, &filters);
         self.clients.remove(key);
     }
@@ -125,5 +125,14 @@ impl Worker {
             self.close_after_flush(connection);
         }
         self.rearm(key);
+    }
+}
+
+/// The SUBACK code that grants `qos` (3.9.3).
+fn granted(qos: QoS) -> ReasonCode {
+    match qos {
+        QoS::AtMostOnce => ReasonCode::Success,
+        QoS::AtLeastOnce => ReasonCode::GrantedQoS1,
+        QoS::ExactlyOnce => ReasonCode::GrantedQoS2,
     }
 }

@@ -58,6 +58,10 @@ impl Worker {
         if is_congested {
             return self.net.read_again(key);
         }
+        if let Some(kept) = connection.take_kept() {
+            self.net.read_again(key);
+            return self.digest(key, kept);
+        }
         match connection.receive(&mut self.net.scratch) {
             Ok(Received::Bytes { input, more }) => {
                 self.counters.reads += 1;
@@ -197,7 +201,9 @@ impl Worker {
         };
         if let Err(reason) = refused {
             self.counters.turned_away += 1;
-            self.net.send(key, &refusal(&connect, reason));
+            if let Some(connack) = refusal(connect.version, reason) {
+                self.net.send(key, &connack);
+            }
             return self.close_after_flush(key);
         }
         let client_id = match &connect.client_id {
