@@ -108,9 +108,7 @@ fn filter(text: &str) -> TopicFilter {
 
 fn properties(list: &[Property<'_>]) -> Properties {
     let mut builder = PropertiesBuilder::default();
-    for &property in list {
-        builder.push(property);
-    }
+    builder.extend(list.iter().copied());
     builder.build().expect("the tables use valid properties")
 }
 

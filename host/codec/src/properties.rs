@@ -13,6 +13,8 @@ mod forward;
 mod getters;
 mod id;
 mod property;
+#[cfg(test)]
+mod tests;
 
 use std::fmt;
 
@@ -149,7 +151,15 @@ impl Properties {
     }
 
     /// Whether `carrier` may carry all of them.
+    #[inline]
     pub(crate) fn check_for(&self, carrier: Carrier) -> Result<(), EncodeError> {
+        match self.is_empty() {
+            true => Ok(()),
+            false => self.check_each_for(carrier),
+        }
+    }
+
+    fn check_each_for(&self, carrier: Carrier) -> Result<(), EncodeError> {
         let misplaced = self.present.0 & !carrier.allowed() & !Present::SECOND_SUBSCRIPTION_ID;
         if let Some(property) = PropertyId::from_byte(misplaced.trailing_zeros() as u8) {
             return Err(EncodeError::MisplacedProperty {
