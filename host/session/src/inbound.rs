@@ -190,7 +190,11 @@ impl Inbound {
                 // [MQTT-4.3.3-11]
                 Ok(Ack::success(packet_id))
             }
-            None => Ok(unknown_pubrel(packet_id, version)),
+            None => Ok(ack(
+                packet_id,
+                ReasonCode::PacketIdentifierNotFound,
+                Some(version),
+            )), // 3.6.2.1
         }
     }
 
@@ -201,11 +205,6 @@ impl Inbound {
         self.ids.unlink();
         self.ids.is_empty()
     }
-}
-
-/// PUBCOMP for an identifier the server does not know: "not found" where the version can say so (3.6.2.1).
-pub(crate) fn unknown_pubrel(packet_id: PacketId, version: Version) -> Ack {
-    ack(packet_id, ReasonCode::PacketIdentifierNotFound, Some(version))
 }
 
 fn puback(packet_id: PacketId, reason: ReasonCode, version: Option<Version>) -> Output {

@@ -103,7 +103,7 @@ pub enum Output {
         /// All the session was subscribed to.
         filters: Vec<TopicFilter>,
     },
-    /// The session is over. Drop it, or give it the client's next [`Input::Connect`].
+    /// The session is over; follows a [`Output::Discarded`]. Drop it, or give it the client's next [`Input::Connect`].
     End,
 }
 
@@ -157,6 +157,6 @@ pub enum DropReason {
     Expired,
     /// It is longer than the client's Maximum Packet Size [MQTT-3.1.2-25].
     PacketTooLarge,
-    /// QoS 0, and the client is not connected.
+    /// There is no link, and the message is of QoS 0 or the session is over.
     Offline,
 }

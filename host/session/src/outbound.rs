@@ -10,8 +10,9 @@ use crate::inflight::{Inflight, Stage};
 use crate::link::Peer;
 use crate::outgoing::{expired, packet_bytes, publish};
 use crate::queue::Queue;
+use crate::session::{Phase, Session};
 use crate::turn::Turn;
-use crate::{Delivery, DropReason, Limits, Output};
+use crate::{Delivery, DropReason, Limits, Output, Time};
 
 /// State of the messages on their way to the client; allocated with the first of QoS 1 or 2.
 #[derive(Debug, Default)]
@@ -20,8 +21,41 @@ pub(crate) struct Outbound {
     queue: Queue,
 }
 
+impl Session {
+    /// A message was routed to this session.
+    pub(crate) fn deliver(&mut self, delivery: Delivery, now: Time, out: &mut Vec<Output>) {
+        let mut turn = Turn {
+            now,
+            limits: &self.limits,
+            out,
+        };
+        match (delivery.qos, &self.phase) {
+            (QoS::AtMostOnce, phase) => deliver_at_most_once(delivery, phase.peer(), &mut turn),
+            (_, Phase::Fresh) => turn.drop(&delivery, DropReason::Offline),
+            (_, phase) => {
+                let outbound = self.outbound.get_or_insert_default();
+                outbound.deliver(delivery, phase.peer(), &mut turn);
+            }
+        }
+    }
+
+    /// The client came back to its session.
+    pub(crate) fn resume(&mut self, peer: &Peer, now: Time, out: &mut Vec<Output>) {
+        if let Some(outbound) = &mut self.outbound {
+            outbound.resume(
+                peer,
+                &mut Turn {
+                    now,
+                    limits: &self.limits,
+                    out,
+                },
+            );
+        }
+    }
+}
+
 /// QoS 0 needs no state: sent if there is a link and it fits, else dropped.
-pub(crate) fn deliver_at_most_once(delivery: Delivery, peer: Option<&Peer>, turn: &mut Turn<'_>) {
+fn deliver_at_most_once(delivery: Delivery, peer: Option<&Peer>, turn: &mut Turn<'_>) {
     let Some(peer) = peer else {
         return turn.drop(&delivery, DropReason::Offline);
     };
@@ -228,7 +262,7 @@ fn hand_back(delivery: Delivery, turn: &mut Turn<'_>) {
 }
 
 /// PUBREL for an identifier the server does not know: "not found" where the version can say so (3.5.2.1).
-pub(crate) fn unknown_pubrec(packet_id: PacketId, version: Version) -> Packet {
+fn unknown_pubrec(packet_id: PacketId, version: Version) -> Packet {
     Packet::PubRel(match version {
         Version::V311 => Ack::success(packet_id),
         Version::V5 => Ack::with_reason(packet_id, ReasonCode::PacketIdentifierNotFound),

@@ -1,0 +1,14 @@
+//! A session and its client at both ends of a link, in virtual time.
+
+mod pair;
+
+mod client;
+mod closing;
+mod connecting;
+mod delivering;
+mod model;
+mod publishing;
+mod resuming;
+mod subscribing;
+mod takeover;
+mod wills;
