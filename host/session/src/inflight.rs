@@ -200,6 +200,10 @@ impl Inflight {
             return Some(id);
         }
         let id = u16::try_from(self.entries.len() + 1).ok()?;
+        // Most clients have one message in flight: the usual first growth would be four places.
+        if id == 1 {
+            self.entries.reserve_exact(1);
+        }
         self.entries.push(Entry {
             previous: 0,
             next: 0,

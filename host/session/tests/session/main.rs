@@ -6,6 +6,7 @@ mod client;
 mod closing;
 mod connecting;
 mod delivering;
+mod memory;
 mod model;
 mod publishing;
 mod resuming;
