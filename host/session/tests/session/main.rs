@@ -1,5 +1,12 @@
 //! A session and its client at both ends of a link, in virtual time.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    reason = "a test fails by panicking"
+)]
+
 mod pair;
 
 mod client;

@@ -17,7 +17,7 @@ fn suback(packet_id: u16, reasons: &[ReasonCode]) -> Packet {
 
 /// The broker answers the request it got last.
 fn grant(pair: &mut Pair, epoch: u32, reasons: &[ReasonCode]) -> Vec<Packet> {
-    let request = pair.subscribes.pop().unwrap();
+    let request = Box::new(pair.subscribes.pop().unwrap());
     let reasons = reasons.to_vec();
     pair.give(Input::Subscribed {
         epoch,
@@ -93,7 +93,7 @@ fn unsuback_follows_when_the_broker_has_unsubscribed() {
     let reasons = vec![ReasonCode::Success, ReasonCode::NoSubscriptionExisted];
     let answer = pair.give(Input::Unsubscribed {
         epoch: 1,
-        request: pair.unsubscribes[0].clone(),
+        request: Box::new(pair.unsubscribes[0].clone()),
         reasons: reasons.clone(),
     });
     let unsuback = UnsubAck {
