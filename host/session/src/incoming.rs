@@ -41,7 +41,7 @@ impl Session {
             }
             Arrival::Repeated => {}
             Arrival::Received => out.push(Output::Send(Packet::PubRec(Ack::success(packet_id)))),
-            Arrival::TooMany => return Err(ReasonCode::ReceiveMaximumExceeded), // [MQTT-3.3.4-9]
+            Arrival::TooMany => return Err(ReasonCode::ReceiveMaximumExceeded), // [MQTT-3.3.4-7]
         }
         Ok(())
     }

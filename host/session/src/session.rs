@@ -121,13 +121,18 @@ impl Session {
         self.epoch
     }
 
+    /// Session Expiry Interval in seconds: 0 ends with the link, 0xFFFFFFFF does not expire.
+    pub fn expiry_seconds(&self) -> u32 {
+        self.expiry.0
+    }
+
     /// Whose session it is.
     pub fn client_id(&self) -> &ClientId {
         &self.client_id
     }
 
     /// Whether one more PUBLISH of QoS 1 or 2 is within the Receive Maximum. While it is not, the PUBLISHes of a 3.1.1
-    /// link are to be parked; version 5 is disconnected by the next one [MQTT-3.3.4-9].
+    /// link are to be parked; version 5 is disconnected by the next one [MQTT-3.3.4-7].
     pub fn has_room(&self) -> bool {
         self.inbound_len() < usize::from(self.limits.receive_maximum.get())
     }
@@ -186,7 +191,7 @@ impl Session {
                 Ok(())
             }
             Packet::Disconnect(disconnect) => self.disconnected(&disconnect, now, out),
-            // A second CONNECT [MQTT-3.1.0-2], AUTH without an authentication method [MQTT-4.12.0-6], or what only
+            // A second CONNECT [MQTT-3.1.0-2], AUTH without an authentication method [MQTT-4.12.0-7], or what only
             // servers send.
             Packet::Connect(_)
             | Packet::Auth(_)

@@ -34,7 +34,7 @@ fn a_normal_disconnect_closes_and_keeps_the_session() {
     }
 }
 
-/// [MQTT-3.1.2-23]
+/// [MQTT-4.1.0-2]
 #[test]
 fn a_session_ends_when_its_expiry_has_passed() {
     let mut pair = Pair::new(Limits::default());

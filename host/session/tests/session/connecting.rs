@@ -177,7 +177,7 @@ fn a_refused_connect_changes_no_state() {
     assert!(pair.connect(lasting(Version::V5)).session_present);
 }
 
-/// [MQTT-3.1.0-2], [MQTT-4.12.0-6]
+/// [MQTT-3.1.0-2], [MQTT-4.12.0-7]
 #[test]
 fn packets_a_client_must_not_send_now_end_the_link() {
     let auth = Packet::Auth(Box::new(Auth {

@@ -97,7 +97,7 @@ fn a_failing_pubrec_ends_the_exchange() {
     assert_eq!(pair.finished, [97]);
 }
 
-/// [MQTT-3.3.4-7], 4.9: the client's Receive Maximum holds, QoS 0 passes by, and the place is free at PUBACK, PUBCOMP.
+/// [MQTT-3.3.4-9], 4.9: the client's Receive Maximum holds, QoS 0 passes by, and the place is free at PUBACK, PUBCOMP.
 #[test]
 fn the_receive_maximum_of_the_client_is_honoured() {
     let mut pair = Pair::new(Limits::default());
@@ -149,7 +149,7 @@ fn an_acknowledgement_of_the_other_qos_is_a_protocol_error() {
     }
 }
 
-/// 3.5.2.1: PUBREC is answered in any case; the others need no answer.
+/// 3.6.2.1: PUBREC is answered in any case; the others need no answer.
 #[test]
 fn acknowledgements_of_unknown_identifiers_change_nothing() {
     let mut pair = Pair::connected(Version::V5, Limits::default());
@@ -301,7 +301,7 @@ fn a_session_that_is_over_takes_nothing() {
     assert_eq!(pair.session.outbound_lens(), (0, 0));
 }
 
-/// [MQTT-4.8.2-4], [MQTT-4.8.2-5]: of a shared subscription, another member may get what this one never got, but no
+/// [MQTT-4.8.2-5]: of a shared subscription, another member may get what this one never got, but no
 /// QoS 2 message that was sent.
 #[test]
 fn a_session_that_ends_hands_back_what_a_shared_subscription_gave_it() {

@@ -16,6 +16,7 @@ mod delivering;
 mod memory;
 mod model;
 mod publishing;
+mod restoring;
 mod resuming;
 mod subscribing;
 mod takeover;

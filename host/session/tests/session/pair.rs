@@ -11,7 +11,9 @@ use tidegate_codec::{
     PropertiesBuilder, Property, Publish, QoS, ReasonCode, Subscribe, SubscribeOptions, Subscription,
     TopicFilter, TopicName, Unsubscribe, Version, Will, encode,
 };
-use tidegate_session::{Delivery, DropReason, Input, Limits, Output, Session, Settlement, Slot, Time};
+use tidegate_session::{
+    Delivery, DropReason, Input, Limits, Output, Session, Settlement, Slot, Stored, Time,
+};
 
 /// A session, its link, and all that the broker was told since a test last took it.
 pub struct Pair {
@@ -22,6 +24,9 @@ pub struct Pair {
     pub routed: Vec<Message>,
     pub wills: Vec<Message>,
     pub dropped: Vec<(QoS, DropReason)>,
+    /// Log entries and the identifiers under which they are sent.
+    pub sending: Vec<(u64, u16)>,
+    pub releasing: Vec<u64>,
     pub finished: Vec<u64>,
     pub returned: Vec<Delivery>,
     pub subscribes: Vec<Subscribe>,
@@ -44,6 +49,8 @@ impl Pair {
             routed: Vec::new(),
             wills: Vec::new(),
             dropped: Vec::new(),
+            sending: Vec::new(),
+            releasing: Vec::new(),
             finished: Vec::new(),
             returned: Vec::new(),
             subscribes: Vec::new(),
@@ -89,6 +96,16 @@ impl Pair {
     pub fn send(&mut self, packet: Packet) -> Vec<Packet> {
         let packet = over_the_wire(&packet, self.version);
         self.give(Input::Packet(packet))
+    }
+
+    /// The server restarts: everything is gone but `stored`.
+    pub fn restart(limits: Limits, stored: Stored) -> Self {
+        let mut pair = Self::new(limits.clone());
+        let client_id = ClientId::new("pump-7").unwrap();
+        let mut outputs = Vec::new();
+        pair.session = Session::restore(client_id, Arc::new(limits), stored, pair.now, &mut outputs);
+        assert!(outputs.into_iter().all(|output| pair.note(output).is_none()));
+        pair
     }
 
     /// The broker gives an input; returns what the client gets for it.
@@ -154,6 +171,8 @@ impl Pair {
             Output::Will(message) => self.wills.push(message),
             Output::Close => self.closed += 1,
             Output::Dropped { qos, reason } => self.dropped.push((qos, reason)),
+            Output::Sending { log_entry, packet_id } => self.sending.push((log_entry.get(), packet_id.get())),
+            Output::Releasing(entry) => self.releasing.push(entry.get()),
             Output::Finished(entry) => self.finished.push(entry.get()),
             Output::Return(delivery) => self.returned.push(delivery),
             Output::Discarded { filters } => self.discarded.push(filters),

@@ -186,7 +186,7 @@ fn a_qos_1_resend_within_a_link_is_answered_by_the_one_puback_to_come() {
     assert_eq!(pair.admitted.len(), 2);
 }
 
-/// 3.6.2.1: version 5 says "not found", 3.1.1 completes.
+/// 3.7.2.1: version 5 says "not found", 3.1.1 completes.
 #[test]
 fn pubrel_of_an_unknown_identifier_is_answered() {
     let mut pair = Pair::connected(Version::V5, Limits::default());
@@ -196,7 +196,7 @@ fn pubrel_of_an_unknown_identifier_is_answered() {
     assert_eq!(pair.send(Packet::PubRel(ack(9))), [Packet::PubComp(ack(9))]);
 }
 
-/// [MQTT-4.3.3-5]: PUBREL answers a PUBREC.
+/// [MQTT-4.3.3-4]: PUBREL answers a PUBREC.
 #[test]
 fn pubrel_before_pubrec_is_a_protocol_error() {
     let mut pair = Pair::connected(Version::V5, Limits::default());
@@ -208,7 +208,7 @@ fn pubrel_before_pubrec_is_a_protocol_error() {
     assert_eq!(pair.closed, 1);
 }
 
-/// [MQTT-3.3.4-9]; the quota is free again after PUBACK and after PUBCOMP (4.9).
+/// [MQTT-3.3.4-7]; the quota is free again after PUBACK and after PUBCOMP (4.9).
 #[test]
 fn more_than_the_receive_maximum_ends_a_version_5_link() {
     let mut pair = Pair::connected(Version::V5, few(2));
@@ -249,7 +249,7 @@ fn nothing_of_3_1_1_is_refused_for_its_number() {
     assert_eq!((pair.admitted.len(), pair.closed), (50, 0));
 }
 
-/// DESIGN: a settle of an earlier link is discarded for QoS 1.
+/// The client sends the message again as a new one, so that the settle of the old one answers nothing.
 #[test]
 fn a_qos_1_settle_of_an_earlier_link_acknowledges_nothing() {
     let mut pair = Pair::connected(Version::V5, Limits::default());
