@@ -74,7 +74,7 @@ impl Session {
             }
             Phase::Kept { ends } => {
                 if ends.is_some_and(|ends| ends <= now) {
-                    self.discard(now, out); // [MQTT-3.1.2-23]
+                    self.discard(now, out); // [MQTT-4.1.0-2]
                     out.push(Output::End);
                 } else {
                     self.publish_due_will(now, out);
@@ -84,8 +84,7 @@ impl Session {
         }
     }
 
-    /// Forgets all that outlives a link [MQTT-4.1.0-2]. A will that waits is published now, because its session ends
-    /// [MQTT-3.1.3-9].
+    /// Forgets all that outlives a link. A will that waits is published now, because its session ends [MQTT-3.1.2-8].
     pub(crate) fn discard(&mut self, now: Time, out: &mut Vec<Output>) {
         self.phase = Phase::Fresh;
         out.extend(self.will.take().map(|will| Output::Will(will.into_message())));

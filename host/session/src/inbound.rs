@@ -68,6 +68,7 @@ impl Inbound {
         Arrival::New(Slot {
             qos: QoS::AtLeastOnce,
             number,
+            packet_id,
         })
     }
 
@@ -89,6 +90,7 @@ impl Inbound {
         Arrival::New(Slot {
             qos: QoS::ExactlyOnce,
             number,
+            packet_id,
         })
     }
 
@@ -152,7 +154,7 @@ impl Inbound {
         }
     }
 
-    /// A QoS 2 message has left its window: route it, then PUBREC [MQTT-4.3.3-9].
+    /// A QoS 2 message has left its window: route it, then PUBREC [MQTT-4.3.3-8].
     fn release(
         &mut self,
         packet_id: PacketId,
@@ -190,8 +192,17 @@ impl Inbound {
                 // [MQTT-4.3.3-11]
                 Ok(Ack::success(packet_id))
             }
-            None => Ok(unknown_pubrel(packet_id, version)),
+            None => Ok(ack(
+                packet_id,
+                ReasonCode::PacketIdentifierNotFound,
+                Some(version),
+            )), // 3.7.2.1
         }
+    }
+
+    /// After a restart: the message of `packet_id` was received and is in the log.
+    pub(crate) fn restore(&mut self, packet_id: PacketId) {
+        self.ids.set(packet_id, Stage::Received);
     }
 
     /// The link is gone. QoS 1 messages will be sent again by the client as new ones; QoS 2 messages keep their slots.
@@ -201,11 +212,6 @@ impl Inbound {
         self.ids.unlink();
         self.ids.is_empty()
     }
-}
-
-/// PUBCOMP for an identifier the server does not know: "not found" where the version can say so (3.6.2.1).
-pub(crate) fn unknown_pubrel(packet_id: PacketId, version: Version) -> Ack {
-    ack(packet_id, ReasonCode::PacketIdentifierNotFound, Some(version))
 }
 
 fn puback(packet_id: PacketId, reason: ReasonCode, version: Option<Version>) -> Output {

@@ -43,7 +43,7 @@ struct Ends {
     last: u16,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct Entry {
     previous: u16,
     next: u16,
@@ -51,9 +51,10 @@ struct Entry {
 }
 
 /// How far a message has come.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) enum Stage {
     /// Identifier not in use.
+    #[default]
     Free,
     /// PUBLISH sent. `counted`: over this link.
     Published { delivery: Delivery, counted: bool },
@@ -83,37 +84,49 @@ impl Inflight {
     /// Takes an identifier for `delivery`, sent now. `None` if all are in use.
     pub(crate) fn push(&mut self, delivery: Delivery) -> Option<PacketId> {
         let id = self.take_free()?;
-        let last = self.used.last;
-        if let Some(entry) = self.entry_mut(id) {
-            *entry = Entry {
-                previous: last,
-                next: 0,
-                stage: Stage::Published {
-                    delivery,
-                    counted: true,
-                },
-            };
-        }
-        match self.entry_mut(last) {
-            Some(entry) => entry.next = id,
-            None => self.used.first = id,
-        }
-        self.used.last = id;
-        self.len += 1;
+        let counted = true;
+        self.append(id, Stage::Published { delivery, counted });
         self.counted += 1;
         PacketId::new(id)
     }
 
-    /// The client has the QoS 2 message of `packet_id`: forgets it and keeps the identifier.
-    pub(crate) fn release(&mut self, packet_id: PacketId) {
-        if let Some(entry) = self.entry_mut(packet_id.get())
-            && let Stage::Published { delivery, counted } = &entry.stage
-        {
-            entry.stage = Stage::Released {
-                log_entry: delivery.log_entry,
-                counted: *counted,
-            };
+    /// After a restart: `in_flight` in the order of its first sending, none of it sent over this link. Of an identifier
+    /// that comes twice the first counts.
+    pub(crate) fn restore(in_flight: Vec<(PacketId, Stage)>) -> Self {
+        let mut inflight = Self::default();
+        let highest = in_flight
+            .iter()
+            .map(|(packet_id, _)| packet_id.get())
+            .max()
+            .unwrap_or(0);
+        inflight.entries.resize_with(usize::from(highest), Entry::default);
+        for (packet_id, stage) in in_flight {
+            if inflight.stage(packet_id).is_none() {
+                inflight.append(packet_id.get(), stage);
+            }
         }
+        for id in 1..=highest {
+            if inflight
+                .entry(id)
+                .is_some_and(|entry| matches!(entry.stage, Stage::Free))
+            {
+                inflight.put_free(id);
+            }
+        }
+        inflight.restart();
+        inflight
+    }
+
+    /// The client has the QoS 2 message of `packet_id`: forgets it and keeps the identifier. Returns the log entry of a
+    /// message that was not released before.
+    pub(crate) fn release(&mut self, packet_id: PacketId) -> Option<NonZeroU64> {
+        let entry = self.entry_mut(packet_id.get())?;
+        let Stage::Published { delivery, counted } = &entry.stage else {
+            return None;
+        };
+        let (log_entry, counted) = (delivery.log_entry, *counted);
+        entry.stage = Stage::Released { log_entry, counted };
+        log_entry
     }
 
     /// Frees `packet_id` and returns what it stood for.
@@ -179,6 +192,24 @@ impl Inflight {
         self.entries.get_mut(usize::from(id.checked_sub(1)?))
     }
 
+    /// Puts `id`, which is in no list, at the end of those in use.
+    fn append(&mut self, id: u16, stage: Stage) {
+        let last = self.used.last;
+        if let Some(entry) = self.entry_mut(id) {
+            *entry = Entry {
+                previous: last,
+                next: 0,
+                stage,
+            };
+        }
+        match self.entry_mut(last) {
+            Some(entry) => entry.next = id,
+            None => self.used.first = id,
+        }
+        self.used.last = id;
+        self.len += 1;
+    }
+
     fn unlink_used(&mut self, previous: u16, next: u16) {
         match self.entry_mut(previous) {
             Some(entry) => entry.next = next,
@@ -200,11 +231,11 @@ impl Inflight {
             return Some(id);
         }
         let id = u16::try_from(self.entries.len() + 1).ok()?;
-        self.entries.push(Entry {
-            previous: 0,
-            next: 0,
-            stage: Stage::Free,
-        });
+        // Most clients have one message in flight: the usual first growth would be four places.
+        if id == 1 {
+            self.entries.reserve_exact(1);
+        }
+        self.entries.push(Entry::default());
         Some(id)
     }
 

@@ -11,7 +11,9 @@
 
 use std::num::{NonZeroU32, NonZeroU64};
 
-use tidegate_codec::{Connect, Message, Packet, QoS, ReasonCode, Subscribe, TopicFilter, Unsubscribe};
+use tidegate_codec::{
+    Connect, Message, Packet, PacketId, QoS, ReasonCode, Subscribe, TopicFilter, Unsubscribe,
+};
 
 use crate::Time;
 
@@ -93,6 +95,17 @@ pub enum Output {
         /// Why.
         reason: DropReason,
     },
+    /// A QoS 2 delivery with a log entry is about to leave for the first time. To be in the log before what follows is
+    /// written to the link, so that after a restart it is sent again under the same identifier [MQTT-4.4.0-1].
+    Sending {
+        /// Where the log keeps the message.
+        log_entry: NonZeroU64,
+        /// Its identifier until [`Output::Finished`].
+        packet_id: PacketId,
+    },
+    /// The client has such a message, and its PUBREL follows: from here on the PUBLISH must never be sent again
+    /// [MQTT-4.3.3-6]. To be in the log before what follows is written to the link.
+    Releasing(NonZeroU64),
     /// A delivery with a log entry is over: acknowledged, refused by the client, dropped or discarded.
     Finished(NonZeroU64),
     /// A delivery of a shared subscription that ends with the session before the client got it: any member of the
@@ -103,7 +116,7 @@ pub enum Output {
         /// All the session was subscribed to.
         filters: Vec<TopicFilter>,
     },
-    /// The session is over. Drop it, or give it the client's next [`Input::Connect`].
+    /// The session is over; follows a [`Output::Discarded`]. Drop it, or give it the client's next [`Input::Connect`].
     End,
 }
 
@@ -115,6 +128,9 @@ pub struct Slot {
     pub qos: QoS,
     /// Position in the order of arrival.
     pub number: u32,
+    /// Identifier of the PUBLISH. Of QoS 2 it belongs into the log together with the message, so that after a restart
+    /// the message is not admitted again.
+    pub packet_id: PacketId,
 }
 
 /// What became of an admitted message.
@@ -157,6 +173,6 @@ pub enum DropReason {
     Expired,
     /// It is longer than the client's Maximum Packet Size [MQTT-3.1.2-25].
     PacketTooLarge,
-    /// QoS 0, and the client is not connected.
+    /// There is no link, and the message is of QoS 0 or the session is over.
     Offline,
 }

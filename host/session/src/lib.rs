@@ -12,6 +12,7 @@ mod limits;
 mod time;
 
 mod session;
+mod stored;
 mod turn;
 
 mod connect;
@@ -41,5 +42,6 @@ pub use connect::{check, refusal};
 pub use io::{Delivery, DropReason, Input, Output, Settlement, Slot};
 pub use limits::{AckOrder, Limits};
 pub use session::Session;
+pub use stored::{Exchange, Stored};
 pub use subscriptions::Granted;
 pub use time::Time;

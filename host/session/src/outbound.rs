@@ -10,8 +10,9 @@ use crate::inflight::{Inflight, Stage};
 use crate::link::Peer;
 use crate::outgoing::{expired, packet_bytes, publish};
 use crate::queue::Queue;
+use crate::session::{Phase, Session};
 use crate::turn::Turn;
-use crate::{Delivery, DropReason, Limits, Output};
+use crate::{Delivery, DropReason, Limits, Output, Time};
 
 /// State of the messages on their way to the client; allocated with the first of QoS 1 or 2.
 #[derive(Debug, Default)]
@@ -20,8 +21,41 @@ pub(crate) struct Outbound {
     queue: Queue,
 }
 
+impl Session {
+    /// A message was routed to this session.
+    pub(crate) fn deliver(&mut self, delivery: Delivery, now: Time, out: &mut Vec<Output>) {
+        let mut turn = Turn {
+            now,
+            limits: &self.limits,
+            out,
+        };
+        match (delivery.qos, &self.phase) {
+            (QoS::AtMostOnce, phase) => deliver_at_most_once(delivery, phase.peer(), &mut turn),
+            (_, Phase::Fresh) => turn.drop(&delivery, DropReason::Offline),
+            (_, phase) => {
+                let outbound = self.outbound.get_or_insert_default();
+                outbound.deliver(delivery, phase.peer(), &mut turn);
+            }
+        }
+    }
+
+    /// The client came back to its session.
+    pub(crate) fn resume(&mut self, peer: &Peer, now: Time, out: &mut Vec<Output>) {
+        if let Some(outbound) = &mut self.outbound {
+            outbound.resume(
+                peer,
+                &mut Turn {
+                    now,
+                    limits: &self.limits,
+                    out,
+                },
+            );
+        }
+    }
+}
+
 /// QoS 0 needs no state: sent if there is a link and it fits, else dropped.
-pub(crate) fn deliver_at_most_once(delivery: Delivery, peer: Option<&Peer>, turn: &mut Turn<'_>) {
+fn deliver_at_most_once(delivery: Delivery, peer: Option<&Peer>, turn: &mut Turn<'_>) {
     let Some(peer) = peer else {
         return turn.drop(&delivery, DropReason::Offline);
     };
@@ -42,6 +76,22 @@ pub(crate) fn deliver_at_most_once(delivery: Delivery, peer: Option<&Peer>, turn
 }
 
 impl Outbound {
+    /// After a restart: what was in flight, in the order of its first sending, and what waited behind it.
+    pub(crate) fn restore(
+        in_flight: Vec<(PacketId, Stage)>,
+        queued: Vec<Delivery>,
+        turn: &mut Turn<'_>,
+    ) -> Self {
+        let mut outbound = Self {
+            inflight: Inflight::restore(in_flight),
+            queue: Queue::default(),
+        };
+        for delivery in queued {
+            outbound.queue.push(delivery, turn);
+        }
+        outbound
+    }
+
     /// Whether there is nothing to remember.
     pub(crate) fn is_empty(&self) -> bool {
         self.inflight.len() == 0 && self.queue.is_empty()
@@ -97,7 +147,8 @@ impl Outbound {
         if ack.reason.is_error() {
             self.complete(ack.packet_id, peer, turn);
         } else {
-            self.inflight.release(ack.packet_id);
+            turn.out
+                .extend(self.inflight.release(ack.packet_id).map(Output::Releasing));
             turn.send(Packet::PubRel(Ack::success(ack.packet_id)));
         }
         Ok(())
@@ -111,7 +162,7 @@ impl Outbound {
                 self.complete(ack.packet_id, peer, turn);
                 Ok(())
             }
-            // [MQTT-4.3.3-6] the identifier is not free before PUBREL was answered.
+            // PUBCOMP answers a PUBREL, and none was sent [MQTT-4.3.3-5].
             Some(Stage::Published { .. }) => Err(ReasonCode::ProtocolError),
         }
     }
@@ -120,7 +171,7 @@ impl Outbound {
     pub(crate) fn discard(&mut self, turn: &mut Turn<'_>) {
         while let Some(stage) = self.inflight.pop() {
             match stage {
-                // [MQTT-4.8.2-4]; a QoS 2 message that was sent once goes to nobody else [MQTT-4.8.2-5].
+                // A QoS 2 message that was sent once goes to nobody else [MQTT-4.8.2-5].
                 Stage::Published { delivery, .. } if delivery.qos == QoS::AtLeastOnce => {
                     hand_back(delivery, turn);
                 }
@@ -169,7 +220,7 @@ impl Outbound {
             self.drop_too_large(packet_id, turn);
             return true;
         }
-        publish.dup = true; // [MQTT-3.3.1-1]
+        publish.dup = true; // [MQTT-3.3.1-1]; its expiry plays no part any more [MQTT-4.3.3-7].
         turn.send(Packet::Publish(publish));
         self.inflight.resent();
         true
@@ -192,7 +243,11 @@ impl Outbound {
         if too_large(&publish, peer) {
             return turn.drop(&delivery, DropReason::PacketTooLarge);
         }
+        let exchange = delivery.log_entry.filter(|_| delivery.qos == QoS::ExactlyOnce);
         publish.packet_id = self.inflight.push(delivery);
+        if let (Some(log_entry), Some(packet_id)) = (exchange, publish.packet_id) {
+            turn.out.push(Output::Sending { log_entry, packet_id });
+        }
         turn.send(Packet::Publish(publish));
     }
 
@@ -227,8 +282,8 @@ fn hand_back(delivery: Delivery, turn: &mut Turn<'_>) {
     }
 }
 
-/// PUBREL for an identifier the server does not know: "not found" where the version can say so (3.5.2.1).
-pub(crate) fn unknown_pubrec(packet_id: PacketId, version: Version) -> Packet {
+/// PUBREL for an identifier the server does not know: "not found" where the version can say so (3.6.2.1).
+fn unknown_pubrec(packet_id: PacketId, version: Version) -> Packet {
     Packet::PubRel(match version {
         Version::V311 => Ack::success(packet_id),
         Version::V5 => Ack::with_reason(packet_id, ReasonCode::PacketIdentifierNotFound),

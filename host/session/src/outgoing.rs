@@ -1,6 +1,6 @@
 //! From a delivery to the PUBLISH that carries it.
 //!
-//! Invariant: properties are those the publisher sent, in its order [MQTT-3.3.2-17], but for the expiry, which is
+//! Invariant: properties are those the publisher sent, in its order [MQTT-3.3.2-17], [MQTT-3.3.2-18], but for the expiry, which is
 //! counted down, and the subscription identifiers, which are the subscriber's own.
 
 use std::time::Duration;

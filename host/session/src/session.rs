@@ -5,18 +5,16 @@
 
 use std::sync::Arc;
 
-use tidegate_codec::{
-    Ack, ClientId, Packet, Publish, QoS, ReasonCode, Subscribe, TopicFilter, Unsubscribe, Version,
-};
+use tidegate_codec::{ClientId, Packet, ReasonCode, TopicFilter, Version};
 
 use crate::expiry::SessionExpiry;
-use crate::inbound::{Arrival, Inbound, unknown_pubrel};
+use crate::inbound::Inbound;
 use crate::link::{Link, Peer};
-use crate::outbound::{Outbound, deliver_at_most_once, unknown_pubrec};
+use crate::outbound::Outbound;
 use crate::subscriptions::{Granted, Subscriptions};
 use crate::turn::Turn;
 use crate::will::PendingWill;
-use crate::{Delivery, Input, Limits, Output, Settlement, Slot, Time, incoming, subscribe};
+use crate::{Input, Limits, Output, Time, subscribe};
 
 /// What one client and the server remember about each other, with or without a link.
 #[derive(Debug)]
@@ -27,7 +25,7 @@ pub struct Session {
     pub(crate) expiry: SessionExpiry,
     pub(crate) epoch: u32,
     /// Slots given so far, so that a new window continues where the last one ended.
-    slots: u32,
+    pub(crate) slots: u32,
     pub(crate) will: Option<Box<PendingWill>>,
     pub(crate) inbound: Option<Box<Inbound>>,
     pub(crate) outbound: Option<Box<Outbound>>,
@@ -115,12 +113,17 @@ impl Session {
 
     /// Version of the current link.
     pub fn version(&self) -> Option<Version> {
-        peer(&self.phase).map(|peer| peer.version)
+        self.phase.peer().map(|peer| peer.version)
     }
 
     /// Counts the links: one more with every [`Input::Connect`].
     pub fn epoch(&self) -> u32 {
         self.epoch
+    }
+
+    /// Session Expiry Interval in seconds: 0 ends with the link, 0xFFFFFFFF does not expire.
+    pub fn expiry_seconds(&self) -> u32 {
+        self.expiry.0
     }
 
     /// Whose session it is.
@@ -129,7 +132,7 @@ impl Session {
     }
 
     /// Whether one more PUBLISH of QoS 1 or 2 is within the Receive Maximum. While it is not, the PUBLISHes of a 3.1.1
-    /// link are to be parked; version 5 is disconnected by the next one [MQTT-3.3.4-9].
+    /// link are to be parked; version 5 is disconnected by the next one [MQTT-3.3.4-7].
     pub fn has_room(&self) -> bool {
         self.inbound_len() < usize::from(self.limits.receive_maximum.get())
     }
@@ -163,26 +166,19 @@ impl Session {
         };
         match packet {
             Packet::Publish(publish) => self.publish(publish, out),
-            Packet::PubAck(ack) => match &mut self.outbound {
-                Some(outbound) => outbound.puback(&ack, &peer, &mut turn),
-                None => Ok(()),
-            },
-            Packet::PubRec(ack) => match &mut self.outbound {
-                Some(outbound) => outbound.pubrec(&ack, &peer, &mut turn),
-                None => {
-                    turn.send(unknown_pubrec(ack.packet_id, peer.version));
-                    Ok(())
-                }
-            },
-            Packet::PubRel(ack) => {
-                let pubcomp = self.pubrel(&ack, peer.version)?;
-                out.push(Output::Send(Packet::PubComp(pubcomp)));
-                Ok(())
-            }
-            Packet::PubComp(ack) => match &mut self.outbound {
-                Some(outbound) => outbound.pubcomp(&ack, &peer, &mut turn),
-                None => Ok(()),
-            },
+            Packet::PubRel(ack) => self.pubrel(ack.packet_id, peer.version, out),
+            Packet::PubAck(ack) => self
+                .outbound
+                .get_or_insert_default()
+                .puback(&ack, &peer, &mut turn),
+            Packet::PubRec(ack) => self
+                .outbound
+                .get_or_insert_default()
+                .pubrec(&ack, &peer, &mut turn),
+            Packet::PubComp(ack) => self
+                .outbound
+                .get_or_insert_default()
+                .pubcomp(&ack, &peer, &mut turn),
             Packet::Subscribe(request) => {
                 subscribe::subscribe(&mut self.subscriptions, request, peer.version, &mut turn)
             }
@@ -195,7 +191,7 @@ impl Session {
                 Ok(())
             }
             Packet::Disconnect(disconnect) => self.disconnected(&disconnect, now, out),
-            // A second CONNECT [MQTT-3.1.0-2], AUTH without an authentication method [MQTT-4.12.0-6], or what only
+            // A second CONNECT [MQTT-3.1.0-2], AUTH without an authentication method [MQTT-4.12.0-7], or what only
             // servers send.
             Packet::Connect(_)
             | Packet::Auth(_)
@@ -205,119 +201,15 @@ impl Session {
             | Packet::PingResp => Err(ReasonCode::ProtocolError),
         }
     }
-
-    fn publish(&mut self, publish: Publish, out: &mut Vec<Output>) -> Result<(), ReasonCode> {
-        let Phase::Linked(link) = &mut self.phase else {
-            return Ok(());
-        };
-        let version = link.peer.version;
-        let (qos, packet_id, dup) = (publish.qos, publish.packet_id, publish.dup);
-        let message = incoming::message(publish, link, &self.limits)?;
-        let Some(packet_id) = packet_id else {
-            out.push(Output::Admit { slot: None, message });
-            return Ok(());
-        };
-        // 3.1.1 knows no Receive Maximum; what bounds it is the number of identifiers, and the broker that parks.
-        let max = match version {
-            Version::V5 => self.limits.receive_maximum.get(),
-            Version::V311 => u16::MAX,
-        };
-        let slots = self.slots;
-        let inbound = self
-            .inbound
-            .get_or_insert_with(|| Box::new(Inbound::new(&self.limits, slots)));
-        let arrival = match qos {
-            QoS::ExactlyOnce => inbound.exactly_once(packet_id, max),
-            _ => inbound.at_least_once(packet_id, dup, max),
-        };
-        match arrival {
-            Arrival::New(slot) => {
-                self.slots = slots.wrapping_add(1);
-                out.push(Output::Admit {
-                    slot: Some(slot),
-                    message,
-                });
-            }
-            Arrival::Repeated => {}
-            Arrival::Received => out.push(Output::Send(Packet::PubRec(Ack::success(packet_id)))),
-            Arrival::TooMany => return Err(ReasonCode::ReceiveMaximumExceeded), // [MQTT-3.3.4-9]
-        }
-        Ok(())
-    }
-
-    fn pubrel(&mut self, ack: &Ack, version: Version) -> Result<Ack, ReasonCode> {
-        match &mut self.inbound {
-            Some(inbound) => inbound.pubrel(ack.packet_id, version),
-            None => Ok(unknown_pubrel(ack.packet_id, version)),
-        }
-    }
-
-    fn settled(&mut self, slot: Slot, outcome: Settlement, out: &mut Vec<Output>) {
-        let version = self.version();
-        if let Some(inbound) = &mut self.inbound {
-            inbound.settle(slot, outcome, version, out);
-        }
-    }
-
-    fn deliver(&mut self, delivery: Delivery, now: Time, out: &mut Vec<Output>) {
-        let mut turn = Turn {
-            now,
-            limits: &self.limits,
-            out,
-        };
-        match (delivery.qos, &self.phase) {
-            (QoS::AtMostOnce, phase) => deliver_at_most_once(delivery, peer(phase), &mut turn),
-            (_, Phase::Fresh) => turn.drop(&delivery, crate::DropReason::Offline),
-            (_, phase) => {
-                let outbound = self.outbound.get_or_insert_default();
-                outbound.deliver(delivery, peer(phase), &mut turn);
-            }
-        }
-    }
-
-    pub(crate) fn resume(&mut self, peer: &Peer, now: Time, out: &mut Vec<Output>) {
-        if let Some(outbound) = &mut self.outbound {
-            outbound.resume(
-                peer,
-                &mut Turn {
-                    now,
-                    limits: &self.limits,
-                    out,
-                },
-            );
-        }
-    }
-
-    fn subscribed(
-        &mut self,
-        epoch: u32,
-        request: &Subscribe,
-        reasons: Vec<ReasonCode>,
-        out: &mut Vec<Output>,
-    ) {
-        subscribe::subscribed(&mut self.subscriptions, request, &reasons);
-        if self.is_connected() && epoch == self.epoch {
-            out.push(Output::Send(subscribe::suback(request, reasons)));
-        }
-    }
-
-    fn unsubscribed(
-        &self,
-        epoch: u32,
-        request: &Unsubscribe,
-        reasons: Vec<ReasonCode>,
-        out: &mut Vec<Output>,
-    ) {
-        if self.is_connected() && epoch == self.epoch {
-            out.push(Output::Send(subscribe::unsuback(request, reasons)));
-        }
-    }
 }
 
-fn peer(phase: &Phase) -> Option<&Peer> {
-    match phase {
-        Phase::Linked(link) => Some(&link.peer),
-        _ => None,
+impl Phase {
+    /// The client at the other end of the link.
+    pub(crate) fn peer(&self) -> Option<&Peer> {
+        match self {
+            Self::Linked(link) => Some(&link.peer),
+            _ => None,
+        }
     }
 }
 

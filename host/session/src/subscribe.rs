@@ -9,8 +9,38 @@ use tidegate_codec::{
 };
 
 use crate::Output;
+use crate::session::Session;
 use crate::subscriptions::{Granted, Subscriptions};
 use crate::turn::Turn;
+
+impl Session {
+    /// The broker has applied a SUBSCRIBE; the answer goes to the link it came by.
+    pub(crate) fn subscribed(
+        &mut self,
+        epoch: u32,
+        request: &Subscribe,
+        reasons: Vec<ReasonCode>,
+        out: &mut Vec<Output>,
+    ) {
+        record(&mut self.subscriptions, request, &reasons);
+        if self.is_connected() && epoch == self.epoch {
+            out.push(Output::Send(suback(request, reasons)));
+        }
+    }
+
+    /// The broker has applied an UNSUBSCRIBE.
+    pub(crate) fn unsubscribed(
+        &self,
+        epoch: u32,
+        request: &Unsubscribe,
+        reasons: Vec<ReasonCode>,
+        out: &mut Vec<Output>,
+    ) {
+        if self.is_connected() && epoch == self.epoch {
+            out.push(Output::Send(unsuback(request, reasons)));
+        }
+    }
+}
 
 /// A SUBSCRIBE came by a link of `version`.
 pub(crate) fn subscribe(
@@ -48,8 +78,8 @@ pub(crate) fn subscribe(
     Ok(())
 }
 
-/// The broker has applied a SUBSCRIBE.
-pub(crate) fn subscribed(subscriptions: &mut Subscriptions, request: &Subscribe, reasons: &[ReasonCode]) {
+/// What the broker granted and refused.
+fn record(subscriptions: &mut Subscriptions, request: &Subscribe, reasons: &[ReasonCode]) {
     let identifier = request.properties.subscription_identifiers().next();
     for (asked, &reason) in request.subscriptions.iter().zip(reasons) {
         match granted_qos(reason) {
@@ -71,7 +101,7 @@ pub(crate) fn unsubscribe(subscriptions: &mut Subscriptions, request: Box<Unsubs
 }
 
 /// [MQTT-3.8.4-2], [MQTT-3.8.4-6]
-pub(crate) fn suback(request: &Subscribe, reasons: Vec<ReasonCode>) -> Packet {
+fn suback(request: &Subscribe, reasons: Vec<ReasonCode>) -> Packet {
     Packet::SubAck(Box::new(SubAck {
         packet_id: request.packet_id,
         reasons,
@@ -80,7 +110,7 @@ pub(crate) fn suback(request: &Subscribe, reasons: Vec<ReasonCode>) -> Packet {
 }
 
 /// [MQTT-3.10.4-5]
-pub(crate) fn unsuback(request: &Unsubscribe, reasons: Vec<ReasonCode>) -> Packet {
+fn unsuback(request: &Unsubscribe, reasons: Vec<ReasonCode>) -> Packet {
     Packet::UnsubAck(Box::new(UnsubAck {
         packet_id: request.packet_id,
         reasons,

@@ -68,7 +68,10 @@ impl Subscriptions {
         // In memory of its own: it must not keep a read buffer alive for as long as the session.
         let filter = filter.detached();
         match &mut self.0 {
-            Held::Few(list) => list.push((filter, None)),
+            Held::Few(list) => {
+                list.reserve_exact(1);
+                list.push((filter, None));
+            }
             Held::Many(map) => {
                 map.insert(filter, None);
             }

@@ -31,7 +31,16 @@ impl PendingWill {
         }
     }
 
-    /// The link is gone: due after the delay, or with the end of the session, whichever comes first [MQTT-3.1.3-9].
+    /// After a restart: a will of a link that is gone.
+    pub(crate) fn restore(message: Message, due: Time) -> Self {
+        Self {
+            message,
+            delay: Duration::ZERO,
+            due: Some(due),
+        }
+    }
+
+    /// The link is gone: due after the delay, or with the end of the session, whichever comes first [MQTT-3.1.2-8].
     pub(crate) fn unlink(&mut self, now: Time, session_ends: Option<Time>) {
         let after_delay = now + self.delay;
         self.due = Some(session_ends.map_or(after_delay, |ends| after_delay.min(ends)));
