@@ -12,6 +12,8 @@
 //! A change copies a few nodes per level, whatever the number of filters.
 //! Deliberately does not publish itself: the caller keeps it behind an atomic pointer and orders the writers.
 
+use std::fmt;
+
 use smallvec::SmallVec;
 use tidegate_codec::{TopicFilter, TopicName};
 
@@ -280,6 +282,14 @@ impl FilterMap {
 impl Default for FilterMap {
     fn default() -> Self {
         Self::new()
+    }
+}
+
+impl fmt::Debug for FilterMap {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("FilterMap")
+            .field("holders", &self.holders())
+            .finish_non_exhaustive()
     }
 }
 
