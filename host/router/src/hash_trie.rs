@@ -161,3 +161,84 @@ impl<V: Clone> Branch<V> {
         self.bitmap &= !position.bit;
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashMap;
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// Keys that differ only in their last bits, and keys that are well apart.
+    fn keys() -> impl Strategy<Value = u64> {
+        prop_oneof![
+            0..40_u64,
+            (0..8_u64).prop_map(|high| high << 61),
+            (0..40_u64).prop_map(|number| number.wrapping_mul(0x9E37_79B9_7F4A_7C15)),
+        ]
+    }
+
+    fn check(trie: &HashTrie<u32>, model: &HashMap<u64, u32>) {
+        assert_eq!((trie.len, trie.is_empty()), (model.len(), model.is_empty()));
+        assert!(model.iter().all(|(key, value)| trie.get(*key) == Some(value)));
+    }
+
+    proptest! {
+        #[test]
+        fn clones_answer_as_maps_of_their_own(
+            steps in proptest::collection::vec((keys(), any::<u32>(), proptest::bool::weighted(0.6), any::<bool>()), 0..120),
+        ) {
+            let mut now = (HashTrie::new(), HashMap::new());
+            let mut clones = Vec::new();
+            for (key, value, put, keep) in steps {
+                match put {
+                    true => {
+                        *now.0.get_mut_or(key, || 0).unwrap() = value;
+                        now.1.insert(key, value);
+                    }
+                    false => {
+                        now.0.remove(key);
+                        now.1.remove(&key);
+                        prop_assert_eq!(now.0.get(key), None);
+                    }
+                }
+                if keep {
+                    clones.push(now.clone());
+                }
+            }
+            clones.push(now);
+            clones.iter().for_each(|(trie, model)| check(trie, model));
+        }
+    }
+
+    #[test]
+    fn a_change_copies_only_the_way_to_its_key() {
+        let mut trie = HashTrie::new();
+        for number in 0..100_000_u64 {
+            trie.get_mut_or(number.wrapping_mul(0x9E37_79B9_7F4A_7C15), || number);
+        }
+        let before = trie.clone();
+        trie.get_mut_or(1, || 0);
+        let shared = before
+            .root
+            .slots
+            .iter()
+            .zip(trie.root.slots.iter())
+            .filter(|slots| match slots {
+                (Slot::Branch(one), Slot::Branch(two)) => Arc::ptr_eq(&one.slots, &two.slots),
+                _ => false,
+            });
+        assert_eq!(shared.count(), 31, "all but one of the root's 32 branches");
+    }
+
+    #[test]
+    fn removing_all_leaves_no_branches() {
+        let mut trie = HashTrie::new();
+        (0..1_000_u64).for_each(|key| {
+            trie.get_mut_or(key << 40, || key);
+        });
+        (1..1_000_u64).for_each(|key| trie.remove(key << 40));
+        assert!(matches!(&*trie.root.slots, [Slot::Leaf(0, 0)]));
+    }
+}

@@ -12,6 +12,7 @@
 
 mod hash;
 mod index;
+mod level;
 mod subscribers;
 mod walk;
 

@@ -12,6 +12,7 @@
 //! lives as long as the message does.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
 use std::ops::Bound;
 use std::time::SystemTime;
 
@@ -213,6 +214,16 @@ impl RetainedStore {
         }
         self.bytes -= bytes_of(&record);
         record
+    }
+}
+
+impl fmt::Debug for RetainedStore {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut shown = f.debug_struct("RetainedStore");
+        shown
+            .field("len", &self.len())
+            .field("bytes", &self.bytes)
+            .finish_non_exhaustive()
     }
 }
 

@@ -7,6 +7,7 @@
 //!
 //! [`SubscriptionTrie`]: crate::SubscriptionTrie
 
+use std::fmt;
 use std::hash::Hash;
 use std::num::NonZeroU8;
 
@@ -63,6 +64,16 @@ pub struct Left<V> {
 /// The worker that owns the group of `filter`: the same one for every caller in this process, another after a restart.
 pub fn share_owner(filter: &TopicFilter, workers: NonZeroU8) -> WorkerId {
     WorkerId::by_hash(TextHash::seeded().text(filter.as_str()), workers)
+}
+
+impl<M, V> fmt::Debug for ShareGroups<M, V> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut shown = f.debug_struct("ShareGroups");
+        shown
+            .field("strategy", &self.strategy)
+            .field("len", &self.groups.len())
+            .finish_non_exhaustive()
+    }
 }
 
 impl<M: Copy + Eq + Hash, V> ShareGroups<M, V> {

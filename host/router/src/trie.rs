@@ -5,6 +5,7 @@
 //! Deliberately does not merge overlapping subscriptions of one key: what the highest QoS is and which subscription
 //! identifiers go along is the session's to decide [MQTT-3.3.4-2, MQTT-3.3.4-5].
 
+use std::fmt;
 use std::hash::Hash;
 
 use tidegate_codec::{TopicFilter, TopicName};
@@ -127,6 +128,14 @@ impl<K: Copy + Eq + Hash, V> SubscriptionTrie<K, V> {
 impl<K: Copy + Eq + Hash, V> Default for SubscriptionTrie<K, V> {
     fn default() -> Self {
         Self::new()
+    }
+}
+
+impl<K, V> fmt::Debug for SubscriptionTrie<K, V> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("SubscriptionTrie")
+            .field("len", &self.len)
+            .finish_non_exhaustive()
     }
 }
 

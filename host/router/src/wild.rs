@@ -16,6 +16,7 @@ use slab::Slab;
 
 use crate::hash::TextHash;
 use crate::index::Index;
+use crate::level::Level;
 use crate::subscribers::Subscribers;
 use crate::walk::{Children, walk};
 
@@ -30,13 +31,14 @@ pub(crate) struct WildFilters<K, V> {
     nodes: Slab<Node<K, V>>,
 }
 
+#[repr(align(64))]
 struct Node<K, V> {
     /// Of filters that end at this level.
     here: Subscribers<K, V>,
     /// Of filters that end in `#` below this level, which match this level itself too.
     under: Subscribers<K, V>,
     /// Empty for `+`, told apart by the parent's `plus`.
-    level: Box<str>,
+    level: Level,
     parent: u32,
     plus: u32,
     /// Number of children other than `plus`.
@@ -48,7 +50,7 @@ impl<K, V> Node<K, V> {
         Self {
             here: Subscribers::Empty,
             under: Subscribers::Empty,
-            level: Box::from(level),
+            level: Level::new(level),
             parent,
             plus: NONE,
             literals: 0,
@@ -144,7 +146,7 @@ impl<K: Copy + Eq + Hash, V> WildFilters<K, V> {
         let hash = self.hash.child(parent.into(), level);
         self.edges.find(hash, |slot| {
             let node = self.nodes.get(slot as usize);
-            node.is_some_and(|node| node.parent == parent && &*node.level == level)
+            node.is_some_and(|node| node.parent == parent && node.level.is(level))
         })
     }
 
@@ -182,7 +184,7 @@ impl<K: Copy + Eq + Hash, V> WildFilters<K, V> {
                     false => {
                         parent.literals -= 1;
                         self.edges
-                            .remove(self.hash.child(node.parent.into(), &node.level), slot);
+                            .remove(self.hash.child(node.parent.into(), node.level.as_str()), slot);
                     }
                 }
             }
@@ -206,7 +208,7 @@ impl<K: Copy + Eq + Hash, V> WildFilters<K, V> {
                 .nodes
                 .get(node.parent as usize)
                 .is_some_and(|parent| parent.plus == at);
-            levels.push(if plus { "+" } else { &*node.level });
+            levels.push(if plus { "+" } else { node.level.as_str() });
             at = node.parent;
         }
         levels.reverse();
@@ -224,4 +226,31 @@ fn path(filter: &str) -> (Option<&str>, bool) {
 
 fn levels(path: Option<&str>) -> impl Iterator<Item = &str> {
     path.into_iter().flat_map(|path| path.split('/'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The memory that the trie's documentation promises.
+    #[test]
+    fn a_node_is_one_cache_line() {
+        assert_eq!(size_of::<Node<u32, [u32; 2]>>(), 64);
+        assert_eq!(size_of::<Option<Node<u32, [u32; 2]>>>(), 64, "a slab's entry");
+        assert_eq!(size_of::<Subscribers<u32, [u32; 2]>>(), 16);
+    }
+
+    #[test]
+    fn removing_a_filter_leaves_no_nodes() {
+        let mut filters = WildFilters::new(TextHash::seeded());
+        let texts = ["#", "+", "a/+/b", "a/+/#", "a/b/+", "+/+/+", "/+", "a/#"];
+        for (key, text) in texts.iter().enumerate() {
+            filters.insert(text, key, ());
+        }
+        for (key, text) in texts.iter().enumerate() {
+            assert_eq!(filters.remove(text, key), Some(()), "{text}");
+        }
+        assert_eq!(filters.nodes.len(), 1, "the root");
+        assert_eq!(filters.edges.len(), 0);
+    }
 }

@@ -1,5 +1,7 @@
 //! Each strategy chooses an eligible member whenever there is one, and in its own way.
 
+#![allow(clippy::expect_used)] // outside test functions too
+
 mod common;
 
 use std::collections::{BTreeMap, HashMap};
@@ -33,11 +35,14 @@ fn mix(number: u64) -> u64 {
 
 fn group_of(strategy: Strategy, members: u32) -> (ShareGroups<u32, ()>, GroupId) {
     let mut groups = ShareGroups::new(strategy);
-    let mut last = None;
-    for member in 0..members {
-        last = groups.join(&filter("$share/g/a/+"), member, ());
+    let group = groups
+        .join(&filter("$share/g/a/+"), 0, ())
+        .expect("a shared filter")
+        .group;
+    for member in 1..members {
+        groups.join(&filter("$share/g/a/+"), member, ());
     }
-    (groups, last.unwrap().group)
+    (groups, group)
 }
 
 fn counts(chosen: impl Iterator<Item = u32>) -> BTreeMap<u32, usize> {
@@ -137,7 +142,7 @@ fn random_gives_every_eligible_member_the_same_chance() {
 #[test]
 fn sticky_keeps_its_member_until_it_leaves_or_is_not_eligible() {
     let (mut groups, group) = group_of(Strategy::Sticky, 4);
-    let mut choose = |groups: &mut ShareGroups<u32, ()>, skip| {
+    let choose = |groups: &mut ShareGroups<u32, ()>, skip| {
         groups
             .choose(group, &draw(0), |member, ()| Some(member) != skip)
             .unwrap()
@@ -159,26 +164,25 @@ fn hash_strategies_move_only_what_they_must() {
     for strategy in [Strategy::HashClient, Strategy::HashTopic] {
         let (mut groups, group) = group_of(strategy, 10);
         let keys: Vec<String> = (0..2_000).map(|number| format!("key-{number}")).collect();
-        let mut place =
-            |groups: &mut ShareGroups<u32, ()>, eligible: fn(u32) -> bool| -> HashMap<String, u32> {
-                let mut choose = |key: &str| {
-                    let (client, topic) = if strategy == Strategy::HashClient {
-                        (key, "t")
-                    } else {
-                        ("c", key)
-                    };
-                    let draw = Draw {
-                        random: 0,
-                        client,
-                        topic,
-                    };
-                    groups
-                        .choose(group, &draw, |member, ()| eligible(member))
-                        .unwrap()
-                        .0
+        let place = |groups: &mut ShareGroups<u32, ()>, eligible: fn(u32) -> bool| -> HashMap<String, u32> {
+            let mut choose = |key: &str| {
+                let (client, topic) = if strategy == Strategy::HashClient {
+                    (key, "t")
+                } else {
+                    ("c", key)
                 };
-                keys.iter().map(|key| (key.clone(), choose(key))).collect()
+                let draw = Draw {
+                    random: 0,
+                    client,
+                    topic,
+                };
+                groups
+                    .choose(group, &draw, |member, ()| eligible(member))
+                    .unwrap()
+                    .0
             };
+            keys.iter().map(|key| (key.clone(), choose(key))).collect()
+        };
         let before = place(&mut groups, |_| true);
         let counts = counts(before.values().copied());
         assert!(

@@ -1,5 +1,5 @@
 //! Topics and filters for all tests: short texts over few levels, so that matches and overlaps are frequent.
-#![allow(dead_code)] // each test file takes what it needs
+#![allow(dead_code, clippy::unwrap_used)] // each test file takes what it needs; all texts are valid
 
 use proptest::prelude::{Just, Strategy, prop_oneof};
 use proptest::sample::select;
