@@ -89,6 +89,7 @@ mod tests {
             "sink rows: lanes: must be 1: a SQLite file has one writer at a time, more lanes would wait for each other"
         );
         assert!(refused(|_| {}, ":memory:", good).contains("path: must name a file"));
+        assert!(refused(|_| {}, "file:x?mode=memory", good).contains("path: must name a file"));
         assert!(refused(|_| {}, "", good).contains("path: must name a file"));
         let statement = refused(|_| {}, "x.db", "INSERT INTO t VALUES (?)");
         assert!(

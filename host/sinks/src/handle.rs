@@ -125,7 +125,8 @@ impl SinkHandle {
         if let [lane] = lanes.as_slice() {
             return self.submit_to(lane, records, at);
         }
-        let mut parts: Vec<Vec<Record>> = lanes.iter().map(|_| Vec::new()).collect();
+        let share = records.len() / lanes.len() + 4;
+        let mut parts: Vec<Vec<Record>> = lanes.iter().map(|_| Vec::with_capacity(share)).collect();
         for record in records {
             let index = lane_of(&record, lanes.len());
             if let Some(part) = parts.get_mut(index) {

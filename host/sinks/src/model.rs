@@ -182,7 +182,8 @@ impl World {
         self.system.set_down(None);
         self.sink.resume();
         for _ in 0..10_000 {
-            let settled = |sink: &SinkHandle| sink.snapshot().counts.pending == 0 && sink.state().is_healthy();
+            let settled =
+                |sink: &SinkHandle| sink.snapshot().counts.pending == 0 && sink.state().is_healthy();
             if settled(&self.sink) && settled(&self.letters) {
                 break;
             }
