@@ -117,9 +117,10 @@ impl World {
         };
         let letters_settings = SinkSettings {
             name: "letters".into(),
-            lanes: 1,
+            batch_records_max: shape.batch_records_max,
+            retry: settings.retry,
             queue_records_max: 2,
-            ..settings.clone()
+            ..SinkSettings::default()
         };
         let wiring = |system: &MemorySystem, dead_letters| Wiring {
             connect: system.connect(),
