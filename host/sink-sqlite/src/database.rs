@@ -179,3 +179,25 @@ fn run(
 fn file_id(path: &Path) -> Option<FileId> {
     std::fs::metadata(path).ok().map(|file| (file.dev(), file.ino()))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_commit_is_synced_to_the_disk() {
+        let directory = tempfile::tempdir().unwrap();
+        let create = "CREATE TABLE t (a)".to_owned();
+        let path = directory.path().join("t.db");
+        let database = Database::open(path, "INSERT INTO t VALUES (?1)".to_owned(), Some(create)).unwrap();
+        let (connection, _) = database.open.as_ref().unwrap();
+        let pragma =
+            |name| connection.pragma_query_value(None, name, |row| row.get::<_, rusqlite::types::Value>(0));
+        // 2 is FULL: in WAL mode anything less syncs at checkpoints only.
+        assert_eq!(pragma("synchronous").unwrap(), rusqlite::types::Value::Integer(2));
+        assert_eq!(
+            pragma("journal_mode").unwrap(),
+            rusqlite::types::Value::Text("wal".into())
+        );
+    }
+}

@@ -396,6 +396,16 @@ fn a_lost_answer_repeats_the_batch_under_the_same_ids() {
 }
 
 #[test]
+fn a_drained_sink_takes_nothing_whatever_its_policy() {
+    for on_full in [DropPolicy::DropOldest, DropPolicy::DropNewest] {
+        let world = World::new(gate_none(on_full));
+        assert!(world.sink.has_room());
+        assert_eq!(world.sink.drain(Duration::ZERO).left, 0);
+        assert!(!world.sink.has_room());
+    }
+}
+
+#[test]
 fn a_sink_whose_handles_are_gone_stops() {
     let World {
         sink,
