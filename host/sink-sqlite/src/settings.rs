@@ -43,10 +43,11 @@ impl SqliteSettings {
         create: Option<&str>,
     ) -> Result<Self, SqliteConfigError> {
         let path = path.into();
-        if path.as_os_str().is_empty() || path.as_os_str() == ":memory:" {
-            return Err(common
-                .problem("path", "must name a file: what is only in memory is not stored")
-                .into());
+        // SQLite takes `file:` for a URI, which may ask for memory or for no locks.
+        let text = path.to_string_lossy();
+        if text.is_empty() || text == ":memory:" || text.starts_with("file:") {
+            let text = "must name a file: what is only in memory is not stored";
+            return Err(common.problem("path", text).into());
         }
         if common.lanes > 1 {
             let text =
@@ -89,6 +90,7 @@ mod tests {
             "sink rows: lanes: must be 1: a SQLite file has one writer at a time, more lanes would wait for each other"
         );
         assert!(refused(|_| {}, ":memory:", good).contains("path: must name a file"));
+        assert!(refused(|_| {}, "file:x?mode=memory", good).contains("path: must name a file"));
         assert!(refused(|_| {}, "", good).contains("path: must name a file"));
         let statement = refused(|_| {}, "x.db", "INSERT INTO t VALUES (?)");
         assert!(

@@ -1,4 +1,5 @@
 //! The contract suite on SQLite, with another connection as the reader and as the one who locks.
+#![allow(clippy::unwrap_used, reason = "a test may fail")]
 
 use std::cell::RefCell;
 use std::path::PathBuf;

@@ -1,7 +1,6 @@
 //! What workers and the admin API hold of a sink.
 //!
-//! Invariant: handing over a batch costs one short lock per lane it touches and no allocation of its own with one
-//! lane. Deliberately does not: block, except in [`SinkHandle::drain`].
+//! Invariant: handing over a batch costs one short lock per lane it touches, and with one lane no record is copied. Deliberately does not: block, except in [`SinkHandle::drain`].
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
@@ -114,7 +113,10 @@ impl SinkHandle {
     /// Whether records may be submitted now; asked before a rule is run. After a no,
     /// [`crate::ReceiptPort::room`] is called on every port when there is room again.
     pub fn has_room(&self) -> bool {
-        self.0.settings.on_full != DropPolicy::Hold || self.0.room.ask()
+        match self.0.settings.on_full {
+            DropPolicy::Hold => self.0.room.ask(),
+            DropPolicy::DropOldest | DropPolicy::DropNewest => self.0.room.is_open(),
+        }
     }
 
     /// Queues `records`, in their order. Never fails: what was submitted after `has_room` said yes is taken even
@@ -125,7 +127,8 @@ impl SinkHandle {
         if let [lane] = lanes.as_slice() {
             return self.submit_to(lane, records, at);
         }
-        let mut parts: Vec<Vec<Record>> = lanes.iter().map(|_| Vec::new()).collect();
+        let share = records.len() / lanes.len() + 4;
+        let mut parts: Vec<Vec<Record>> = lanes.iter().map(|_| Vec::with_capacity(share)).collect();
         for record in records {
             let index = lane_of(&record, lanes.len());
             if let Some(part) = parts.get_mut(index) {

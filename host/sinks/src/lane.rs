@@ -71,8 +71,8 @@ impl Lane {
         }
     }
 
-    pub(crate) fn queue(&self) -> &LaneQueue {
-        &self.queue
+    pub(crate) fn queue(&self) -> Arc<LaneQueue> {
+        Arc::clone(&self.queue)
     }
 
     /// Linux cuts a thread's name at 15 bytes: the lane stands first, so that it is never cut.
@@ -87,6 +87,7 @@ impl Lane {
             return Next::Exit;
         }
         if orders.paused {
+            self.queue.wake_never();
             return Next::WaitUntil(now + self.settings.check_every);
         }
         if now < self.not_before && !orders.hurry {
@@ -255,7 +256,11 @@ impl Lane {
         let state = match error {
             SinkError::Operator(_) => {
                 // What an operator changes (credentials, grants, tables) is read when connecting.
-                self.sink = None;
+                let sink = self.sink.take();
+                let _ = guarded(|| {
+                    drop(sink);
+                    Ok(())
+                });
                 SinkState::Paused(Pause::Operator {
                     since_ms,
                     error: text,

@@ -33,6 +33,8 @@ pub mod suite;
 
 #[cfg(test)]
 mod model;
+#[cfg(test)]
+mod scenarios;
 
 pub use fields::{BindError, Value};
 pub use handle::{SinkHandle, StartError, start};

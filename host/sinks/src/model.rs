@@ -117,9 +117,10 @@ impl World {
         };
         let letters_settings = SinkSettings {
             name: "letters".into(),
-            lanes: 1,
+            batch_records_max: shape.batch_records_max,
+            retry: settings.retry,
             queue_records_max: 2,
-            ..settings.clone()
+            ..SinkSettings::default()
         };
         let wiring = |system: &MemorySystem, dead_letters| Wiring {
             connect: system.connect(),
@@ -182,7 +183,8 @@ impl World {
         self.system.set_down(None);
         self.sink.resume();
         for _ in 0..10_000 {
-            let settled = |sink: &SinkHandle| sink.snapshot().counts.pending == 0 && sink.state().is_healthy();
+            let settled =
+                |sink: &SinkHandle| sink.snapshot().counts.pending == 0 && sink.state().is_healthy();
             if settled(&self.sink) && settled(&self.letters) {
                 break;
             }

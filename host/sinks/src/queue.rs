@@ -140,9 +140,10 @@ impl LaneQueue {
 
     /// Drops the oldest queued records until the sink is within its bounds or nothing is left in this queue.
     pub(crate) fn drop_oldest(&self) {
-        let (mut records, mut bytes) = self.room.excess();
         let mut dropped = Vec::new();
         let mut shared = self.lock();
+        // Under the lock from here to the release, or two workers would make the same room twice.
+        let (mut records, mut bytes) = self.room.excess();
         while records > 0 || bytes > 0 {
             let Some(chunk) = shared.chunks.front_mut() else {
                 break;
@@ -161,9 +162,9 @@ impl LaneQueue {
         }
         shared.counts.pending -= dropped.len() as u64;
         shared.counts.dropped += dropped.len() as u64;
-        drop(shared);
         self.room
-            .release(dropped.len(), dropped.iter().map(Record::cost).sum());
+            .release_quietly(dropped.len(), dropped.iter().map(Record::cost).sum());
+        drop(shared);
     }
 
     /// Changes the orders and wakes the lane.

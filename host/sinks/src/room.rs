@@ -47,8 +47,12 @@ impl Room {
         self.closed.store(true, Ordering::SeqCst);
     }
 
-    pub(crate) fn is_free(&self) -> bool {
+    pub(crate) fn is_open(&self) -> bool {
         !self.closed.load(Ordering::SeqCst)
+    }
+
+    pub(crate) fn is_free(&self) -> bool {
+        self.is_open()
             && self.records.load(Ordering::SeqCst) < self.records_max
             && self.bytes.load(Ordering::SeqCst) < self.bytes_max
     }
@@ -65,14 +69,20 @@ impl Room {
         )
     }
 
+    /// As `release`, where nobody can be waiting.
+    pub(crate) fn release_quietly(&self, records: usize, bytes: usize) {
+        self.records.fetch_sub(records, Ordering::SeqCst);
+        self.bytes.fetch_sub(bytes, Ordering::SeqCst);
+    }
+
     pub(crate) fn take(&self, records: usize, bytes: usize) {
         self.records.fetch_add(records, Ordering::SeqCst);
         self.bytes.fetch_add(bytes, Ordering::SeqCst);
     }
 
+    /// Takes back what ended, and tells those who wait. Not to be called under a lane's lock: it calls the ports.
     pub(crate) fn release(&self, records: usize, bytes: usize) {
-        self.records.fetch_sub(records, Ordering::SeqCst);
-        self.bytes.fetch_sub(bytes, Ordering::SeqCst);
+        self.release_quietly(records, bytes);
         if self.is_free() && self.somebody_waits.swap(false, Ordering::SeqCst) {
             self.ports.iter().for_each(|port| port.room());
         }

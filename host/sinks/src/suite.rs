@@ -100,27 +100,19 @@ fn running(rig: &dyn Rig, lanes: usize) -> Running {
         min: Duration::from_millis(5),
         max: Duration::from_millis(50),
     };
-    let settings = SinkSettings {
-        name: "suite".into(),
+    let settings = |name: &str, lanes| SinkSettings {
+        name: name.to_owned(),
         retry,
         lanes,
         batch_records_max: 64,
         ..SinkSettings::default()
     };
-    let letters_settings = SinkSettings {
-        name: "letters".into(),
-        ..settings.clone()
-    };
-    let letters_sink = start(
-        SinkSettings {
-            lanes: 1,
-            ..letters_settings
-        },
-        &wiring(letters.connect(), &port, None),
-    )
-    .unwrap_or_else(|error| panic!("{error}"));
-    let sink = start(settings, &wiring(rig.connect(), &port, Some(letters_sink)))
-        .unwrap_or_else(|error| panic!("{error}"));
+    let started = |settings, wiring| start(settings, &wiring).unwrap_or_else(|error| panic!("{error}"));
+    let letters_sink = started(settings("letters", 1), wiring(letters.connect(), &port, None));
+    let sink = started(
+        settings("suite", lanes),
+        wiring(rig.connect(), &port, Some(letters_sink)),
+    );
     Running { sink, port, letters }
 }
 
@@ -267,7 +259,7 @@ pub fn bad_records_are_isolated_and_the_others_stored(rig: &dyn Rig) {
     for (message, outcome) in receipts {
         match outcome {
             Outcome::DeadLettered(reason) => {
-                assert!(bad(message) && !reason.is_empty(), "{message}: {reason}")
+                assert!(bad(message) && !reason.is_empty(), "{message}: {reason}");
             }
             other => assert!(!bad(message) && other == Outcome::Stored, "{message}: {other:?}"),
         }
