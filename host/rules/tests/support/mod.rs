@@ -66,6 +66,12 @@ impl Guest {
         guest
     }
 
+    /// Zeroes where an answer begins: `ok` with three empty lists.
+    pub fn with_answer(mut self) -> Self {
+        self.data.push((OUTPUT_AT, vec![0; 28]));
+        self
+    }
+
     pub fn text(&self) -> String {
         let data: String = self
             .data
