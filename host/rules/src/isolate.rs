@@ -8,7 +8,7 @@
 
 use std::ops::Range;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use crate::breaker::{Backoff, Breaker};
 use crate::{Batch, Cause, Code, Effect, Failure, Instance, Outcome, RuleError};
@@ -23,7 +23,7 @@ pub struct IsolatedRule<F> {
 /// One batch under way. Messages are settled from the first to the last.
 struct Run<'a> {
     batch: &'a Batch,
-    now: Instant,
+    now: Duration,
     outcome: &'a mut Outcome,
     failures: &'a mut Vec<(u32, Failure)>,
 }
@@ -48,16 +48,17 @@ impl<F: FnMut() -> Result<Instance, RuleError>> IsolatedRule<F> {
     }
 
     /// How long the module is left alone from `now` on, because it keeps failing.
-    pub fn pause(&self, now: Instant) -> Option<Duration> {
+    pub fn pause(&self, now: Duration) -> Option<Duration> {
         self.breaker.pause(now)
     }
 
     /// Decides on a batch. Afterwards `outcome` has one code per message; those with [`Code::Failed`] stand in `failures`
-    /// with their position and reason, sorted. Both are cleared first. `now` is when the batch runs, for the back-off.
+    /// with their position and reason, sorted. Both are cleared first. `now` is when the batch runs, for the back-off:
+    /// time since any fixed point that never goes back.
     pub fn run(
         &mut self,
         batch: &Batch,
-        now: Instant,
+        now: Duration,
         outcome: &mut Outcome,
         failures: &mut Vec<(u32, Failure)>,
     ) {
@@ -121,7 +122,7 @@ impl<F: FnMut() -> Result<Instance, RuleError>> IsolatedRule<F> {
         &mut self,
         batch: &Batch,
         range: Range<usize>,
-        now: Instant,
+        now: Duration,
         outcome: &mut Outcome,
     ) -> Result<(), Failure> {
         if !self.instance.is_usable() {

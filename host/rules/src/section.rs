@@ -9,7 +9,7 @@ const MANIFEST_SECTION: &str = "tidegate:manifest";
 
 /// The manifest's bytes. Linkers leave the section in the core module, packaging tools put it at the top.
 pub(crate) fn manifest(wasm: &[u8]) -> Result<&[u8], RuleError> {
-    let mut found = None;
+    let mut found = Vec::new();
     for payload in Parser::new(0).parse_all(wasm) {
         match payload.map_err(|e| RuleError::NotAComponent(e.to_string()))? {
             Payload::Version {
@@ -21,13 +21,17 @@ pub(crate) fn manifest(wasm: &[u8]) -> Result<&[u8], RuleError> {
                 return Err(RuleError::NotAComponent(text.to_owned()));
             }
             Payload::CustomSection(section) if section.name() == MANIFEST_SECTION => {
-                if found.replace(section.data()).is_some() {
-                    let text = "the component has more than one section `tidegate:manifest`";
-                    return Err(RuleError::BadManifest(text.to_owned()));
-                }
+                found.push(section.data())
             }
             _ => {}
         }
     }
-    found.ok_or(RuleError::NoManifest)
+    match found.as_slice() {
+        [] => Err(RuleError::NoManifest),
+        [manifest] => Ok(manifest),
+        _ => {
+            let text = "the component has more than one section `tidegate:manifest`";
+            Err(RuleError::BadManifest(text.to_owned()))
+        }
+    }
 }

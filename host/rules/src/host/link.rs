@@ -108,6 +108,7 @@ fn define_wasi(linker: &mut Linker<Guest>, name: &str) -> wasmtime::Result<()> {
         "wasi:clocks/monotonic-clock" => clocks::define_monotonic(linker, name),
         "wasi:clocks/wall-clock" => clocks::define_wall(linker, name),
         "wasi:cli/stdout" | "wasi:cli/stderr" => stdio::define_output(linker, name, interface),
+        "wasi:io/poll" => stdio::define_poll(linker, name),
         "wasi:io/streams" => stdio::define_streams(linker, name),
         "wasi:cli/environment" => {
             let mut instance = linker.instance(name)?;

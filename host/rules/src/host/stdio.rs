@@ -1,10 +1,10 @@
 //! Standard output and standard error of a module, line by line into its log; standard input is at its end.
 //!
-//! Invariant: at most one unfinished line of [`LINE_BYTES_MAX`] is held per stream. There is nothing to wait for, so a
-//! write never blocks and the `poll` interface stays a trap.
+//! Invariant: at most one unfinished line of [`LINE_BYTES_MAX`] is held per stream. A write never blocks: what can be waited
+//! for is always ready. What would have to be waited for, such as a time, is not provided and traps.
 
 use wasmtime::StoreContextMut;
-use wasmtime::component::{ComponentType, Lift, Linker, Lower, Resource, ResourceType};
+use wasmtime::component::{ComponentType, Lift, Linker, Lower, Resource};
 
 use super::Guest;
 use super::log::{Level, LogGate};
@@ -77,8 +77,10 @@ fn last_words(before: Option<String>, line: &str) -> String {
     }
 }
 
-/// Marks the handles that the host gives out for output streams.
-enum OutputStream {}
+/// A handle of a guest. All WASI resources are one type here, as the traps define them.
+type Stream = Resource<()>;
+type Pollable = Resource<()>;
+type Store<'a> = StoreContextMut<'a, Guest>;
 
 #[derive(ComponentType, Lift, Lower)]
 #[component(variant)]
@@ -97,22 +99,18 @@ pub(super) fn define_output(linker: &mut Linker<Guest>, name: &str, interface: &
     };
     linker
         .instance(name)?
-        .func_wrap(function, move |_: StoreContextMut<'_, Guest>, (): ()| {
-            Ok((Resource::<OutputStream>::new_own(stream),))
+        .func_wrap(function, move |_: Store<'_>, (): ()| {
+            Ok((Stream::new_own(stream),))
         })
 }
 
 /// Defines the output half of `wasi:io/streams` under the full name that the component imports.
 pub(super) fn define_streams(linker: &mut Linker<Guest>, name: &str) -> wasmtime::Result<()> {
-    type Store<'a> = StoreContextMut<'a, Guest>;
     type Written = wasmtime::Result<(Result<(), StreamError>,)>;
     let mut instance = linker.instance(name)?;
-    instance.resource("output-stream", ResourceType::host::<OutputStream>(), |_, _| {
-        Ok(())
-    })?;
     instance.func_wrap(
         "[method]output-stream.check-write",
-        |_: Store<'_>, (_,): (Resource<OutputStream>,)| Ok((Ok::<u64, StreamError>(WRITE_BYTES_MAX),)),
+        |_: Store<'_>, (_,): (Stream,)| Ok((Ok::<u64, StreamError>(WRITE_BYTES_MAX),)),
     )?;
     for function in [
         "[method]output-stream.write",
@@ -120,7 +118,7 @@ pub(super) fn define_streams(linker: &mut Linker<Guest>, name: &str) -> wasmtime
     ] {
         instance.func_wrap(
             function,
-            |mut store: Store<'_>, (stream, bytes): (Resource<OutputStream>, Vec<u8>)| -> Written {
+            |mut store: Store<'_>, (stream, bytes): (Stream, Vec<u8>)| -> Written {
                 let guest = store.data_mut();
                 let lines = if stream.rep() == STDOUT {
                     &mut guest.stdout
@@ -136,10 +134,25 @@ pub(super) fn define_streams(linker: &mut Linker<Guest>, name: &str) -> wasmtime
         "[method]output-stream.flush",
         "[method]output-stream.blocking-flush",
     ] {
-        instance.func_wrap(
-            function,
-            |_: Store<'_>, (_,): (Resource<OutputStream>,)| -> Written { Ok((Ok(()),)) },
-        )?;
+        instance.func_wrap(function, |_: Store<'_>, (_,): (Stream,)| -> Written {
+            Ok((Ok(()),))
+        })?;
     }
-    Ok(())
+    instance.func_wrap(
+        "[method]output-stream.subscribe",
+        |_: Store<'_>, (_,): (Stream,)| Ok((Pollable::new_own(0),)),
+    )
+}
+
+/// Defines `wasi:io/poll` under the full name that the component imports.
+pub(super) fn define_poll(linker: &mut Linker<Guest>, name: &str) -> wasmtime::Result<()> {
+    let mut instance = linker.instance(name)?;
+    instance.func_wrap("[method]pollable.ready", |_: Store<'_>, (_,): (Pollable,)| {
+        Ok((true,))
+    })?;
+    instance.func_wrap("[method]pollable.block", |_: Store<'_>, (_,): (Pollable,)| Ok(()))?;
+    instance.func_wrap("poll", |_: Store<'_>, (pollables,): (Vec<Pollable>,)| {
+        let ready: Vec<u32> = (0u32..).zip(&pollables).map(|(position, _)| position).collect();
+        Ok((ready,))
+    })
 }
