@@ -20,7 +20,10 @@ impl<R: Rule> Instance<R> {
     /// What [`Settings::from_config`] says.
     pub fn start() -> Result<Self, Error> {
         let settings = R::Settings::from_config(&Config::new(host::config()))?;
-        Ok(Self { settings, effects: Effects::default() })
+        Ok(Self {
+            settings,
+            effects: Effects::default(),
+        })
     }
 
     /// Decides about all messages of a batch.

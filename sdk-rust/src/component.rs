@@ -4,7 +4,13 @@
 //! Deliberately does not: decide anything.
 
 /// Generated from the WIT package, the source of truth.
-#[allow(missing_docs, unsafe_code, clippy::all, clippy::indexing_slicing, clippy::unwrap_used)]
+#[allow(
+    missing_docs,
+    unsafe_code,
+    clippy::all,
+    clippy::indexing_slicing,
+    clippy::unwrap_used
+)]
 pub mod bindings {
     wit_bindgen::generate!({
         path: "../wit/tidegate-broker",
@@ -35,10 +41,18 @@ pub fn init<R: Rule>(cell: &Cell<R>) -> Result<(), String> {
 #[inline]
 pub fn handle<R: Rule>(cell: &Cell<R>, index: &[u32], arena: &[u8]) -> Result<Outcome, Failure> {
     let mut slot = cell.borrow_mut();
-    let instance = slot.as_mut().ok_or_else(|| Failure::Fatal("called before `lifecycle.init`".to_owned()))?;
+    let instance = slot
+        .as_mut()
+        .ok_or_else(|| Failure::Fatal("called before `lifecycle.init`".to_owned()))?;
     match instance.handle(index, arena) {
-        Ok(packed) => Ok(Outcome { codes: packed.codes, effects: packed.effects, arena: packed.arena }),
-        Err(length) => Err(Failure::Fatal(format!("index of {length} words does not hold whole messages"))),
+        Ok(packed) => Ok(Outcome {
+            codes: packed.codes,
+            effects: packed.effects,
+            arena: packed.arena,
+        }),
+        Err(length) => Err(Failure::Fatal(format!(
+            "index of {length} words does not hold whole messages"
+        ))),
     }
 }
 
@@ -72,7 +86,7 @@ macro_rules! component {
                 }
             }
 
-            $crate::component::bindings::export!(Component with_types_in $crate::component::bindings);
+    $crate::component::bindings::export!(Component with_types_in $crate::component::bindings);
         };
     };
 }

@@ -20,7 +20,10 @@ impl Config {
 
     /// The value of `key`, if the manifest lists it.
     pub fn get(&self, key: &str) -> Option<&str> {
-        self.entries.iter().find(|(name, _)| name == key).map(|(_, value)| value.as_str())
+        self.entries
+            .iter()
+            .find(|(name, _)| name == key)
+            .map(|(_, value)| value.as_str())
     }
 
     /// The value of `key`, read as a `T`: `config.parse::<f64>("alarm_above")?`.
@@ -31,13 +34,21 @@ impl Config {
     where
         T: FromStr<Err: Display>,
     {
-        let value = self.get(key).ok_or_else(|| Error::ConfigMissing(key.to_owned()))?;
-        value.parse().map_err(|reason: T::Err| Self::invalid(key, value, &reason))
+        let value = self
+            .get(key)
+            .ok_or_else(|| Error::ConfigMissing(key.to_owned()))?;
+        value
+            .parse()
+            .map_err(|reason: T::Err| Self::invalid(key, value, &reason))
     }
 
     /// The error to return for a value that parses and still cannot be used.
     pub fn invalid(key: &str, value: &str, reason: &dyn Display) -> Error {
-        Error::ConfigInvalid { key: key.to_owned(), value: value.to_owned(), reason: reason.to_string() }
+        Error::ConfigInvalid {
+            key: key.to_owned(),
+            value: value.to_owned(),
+            reason: reason.to_string(),
+        }
     }
 }
 

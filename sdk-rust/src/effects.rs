@@ -93,7 +93,11 @@ impl Effects {
             self.arena_expected = self.arena.len();
         }
         let codes = mem::take(&mut self.codes);
-        Packed { codes, effects: mem::take(&mut self.words), arena: mem::take(&mut self.arena) }
+        Packed {
+            codes,
+            effects: mem::take(&mut self.words),
+            arena: mem::take(&mut self.arena),
+        }
     }
 
     #[inline]
@@ -143,7 +147,10 @@ impl Effects {
         });
         match self.sinks.get(position) {
             Some((_, Ok(id))) => Ok(*id),
-            Some((_, Err(reason))) => Err(Error::Sink { name: name.to_owned(), reason: reason.clone() }),
+            Some((_, Err(reason))) => Err(Error::Sink {
+                name: name.to_owned(),
+                reason: reason.clone(),
+            }),
             None => Ok(0),
         }
     }
@@ -154,8 +161,17 @@ impl Effects {
             self.arena.reserve(self.arena_expected);
         }
         let start = self.arena.len();
-        let record = EffectRecord { kind, message: self.message, ..EffectRecord::default() };
-        Draft { effects: self, record, start, error: None }
+        let record = EffectRecord {
+            kind,
+            message: self.message,
+            ..EffectRecord::default()
+        };
+        Draft {
+            effects: self,
+            record,
+            start,
+            error: None,
+        }
     }
 }
 
@@ -179,13 +195,18 @@ impl Draft<'_> {
         let reason = match topic.as_bytes() {
             [] => "it is empty",
             bytes if bytes.len() > usize::from(u16::MAX) => "it is longer than 65535 bytes",
-            bytes if bytes.iter().any(|byte| matches!(byte, b'+' | b'#' | 0)) => "it contains '+', '#' or NUL",
+            bytes if bytes.iter().any(|byte| matches!(byte, b'+' | b'#' | 0)) => {
+                "it contains '+', '#' or NUL"
+            }
             bytes => {
                 self.record.topic = self.append(bytes);
                 return;
             }
         };
-        self.fail(Error::Topic { topic: topic.chars().take(64).collect(), reason });
+        self.fail(Error::Topic {
+            topic: topic.chars().take(64).collect(),
+            reason,
+        });
     }
 
     /// Keeps the first error for whoever finishes the effect.

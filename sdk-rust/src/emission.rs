@@ -28,7 +28,10 @@ pub struct Emission<'e> {
 
 impl<'e> Emission<'e> {
     pub(crate) fn new(draft: Draft<'e>) -> Self {
-        Self { draft, headers: Vec::new() }
+        Self {
+            draft,
+            headers: Vec::new(),
+        }
     }
 
     /// Partition key: records of one key stay in order. Default: the publisher's client identifier.
@@ -54,7 +57,9 @@ impl<'e> Emission<'e> {
                 self.headers.extend_from_slice(&value_length.to_be_bytes());
                 self.headers.extend_from_slice(value);
             }
-            _ => self.draft.fail(Error::HeaderTooLong { name: name.chars().take(64).collect() }),
+            _ => self.draft.fail(Error::HeaderTooLong {
+                name: name.chars().take(64).collect(),
+            }),
         }
         self
     }

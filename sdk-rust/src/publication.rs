@@ -30,7 +30,11 @@ impl<'e> Publication<'e> {
     /// Whether the broker keeps it for later subscribers. Default: no.
     pub fn retain(mut self, retain: bool) -> Self {
         let flags = &mut self.draft.record.flags;
-        *flags = if retain { *flags | flag::RETAIN } else { *flags & !flag::RETAIN };
+        *flags = if retain {
+            *flags | flag::RETAIN
+        } else {
+            *flags & !flag::RETAIN
+        };
         self
     }
 

@@ -44,9 +44,12 @@ impl Verdict {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[must_use]
 pub struct Rewrite {
-    pub(crate) topic: Option<Cow<'static, str>>,
-    pub(crate) payload: Option<Vec<u8>>,
-    pub(crate) properties: Option<Vec<u8>>,
+    /// New topic.
+    pub topic: Option<Cow<'static, str>>,
+    /// New payload, which may be empty.
+    pub payload: Option<Vec<u8>>,
+    /// New property block.
+    pub properties: Option<Vec<u8>>,
 }
 
 impl Rewrite {
@@ -69,6 +72,11 @@ impl Rewrite {
     pub fn json<T: Serialize + ?Sized>(mut self, value: &T) -> Result<Self, Error> {
         self.payload = Some(serde_json::to_vec(value).map_err(Error::Serialize)?);
         Ok(self)
+    }
+
+    /// The new payload as set so far, for storing the same bytes; empty if there is none.
+    pub fn body(&self) -> &[u8] {
+        self.payload.as_deref().unwrap_or_default()
     }
 
     /// Replaces the MQTT 5.0 property block, given as on the wire (2.2.2.2) without its length in front.

@@ -67,7 +67,10 @@ impl Span {
     /// What `arena` has grown by since it was `start` long.
     #[inline]
     pub(crate) fn since(start: usize, arena: &[u8]) -> Self {
-        Self { offset: word(start), length: word(arena.len() - start) }
+        Self {
+            offset: word(start),
+            length: word(arena.len() - start),
+        }
     }
 }
 
@@ -88,10 +91,29 @@ pub(crate) struct EffectRecord {
 
 impl EffectRecord {
     pub(crate) fn to_words(self) -> [u32; EFFECT_WORDS] {
-        let Self { kind, message, target, flags, topic, key, body, extra } = self;
+        let Self {
+            kind,
+            message,
+            target,
+            flags,
+            topic,
+            key,
+            body,
+            extra,
+        } = self;
         [
-            kind, message, target, flags, topic.offset, topic.length, key.offset, key.length, body.offset,
-            body.length, extra.offset, extra.length,
+            kind,
+            message,
+            target,
+            flags,
+            topic.offset,
+            topic.length,
+            key.offset,
+            key.length,
+            body.offset,
+            body.length,
+            extra.offset,
+            extra.length,
         ]
     }
 }

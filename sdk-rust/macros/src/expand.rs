@@ -14,7 +14,10 @@ pub(crate) fn rule(arguments: TokenStream, item: TokenStream) -> Result<TokenStr
     let signature = Signature::read(&function)?;
     let manifest = manifest(arguments, &function)?;
     let (name, visibility) = (&function.sig.ident, &function.vis);
-    let settings = signature.settings.as_ref().map_or_else(|| quote!(()), |settings| quote!(#settings));
+    let settings = signature
+        .settings
+        .as_ref()
+        .map_or_else(|| quote!(()), |settings| quote!(#settings));
     let payload = signature.payload.then(|| quote!(payload,));
     let read = signature.payload.then(|| {
         quote! {
@@ -67,7 +70,9 @@ pub(crate) fn rule(arguments: TokenStream, item: TokenStream) -> Result<TokenStr
 /// Absolute path of the manifest. The generated `include_str!` makes the compiler watch it.
 fn manifest(arguments: TokenStream, function: &ItemFn) -> Result<String> {
     let named = named_manifest(arguments)?;
-    let span = named.as_ref().map_or_else(|| function.sig.ident.span(), LitStr::span);
+    let span = named
+        .as_ref()
+        .map_or_else(|| function.sig.ident.span(), LitStr::span);
     let package = std::env::var_os("CARGO_MANIFEST_DIR")
         .map(PathBuf::from)
         .ok_or_else(|| Error::new(span, "CARGO_MANIFEST_DIR is not set: build with cargo"))?;

@@ -27,5 +27,7 @@ use proc_macro::TokenStream;
 /// travels in the component. A crate has one rule.
 #[proc_macro_attribute]
 pub fn rule(arguments: TokenStream, item: TokenStream) -> TokenStream {
-    expand::rule(arguments.into(), item.into()).unwrap_or_else(|error| error.to_compile_error()).into()
+    expand::rule(arguments.into(), item.into())
+        .unwrap_or_else(|error| error.to_compile_error())
+        .into()
 }

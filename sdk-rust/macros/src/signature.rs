@@ -19,10 +19,16 @@ impl Signature {
         let signature = &function.sig;
         let refuse = |part: &dyn ToSpan| Err(Error::new(part.to_span(), SHAPE));
         if let Some(keyword) = &signature.asyncness {
-            return Err(Error::new(keyword.span(), "a rule never waits: it cannot be async"));
+            return Err(Error::new(
+                keyword.span(),
+                "a rule never waits: it cannot be async",
+            ));
         }
         if signature.generics.type_params().next().is_some() {
-            return Err(Error::new(signature.generics.span(), "a rule has no type parameters"));
+            return Err(Error::new(
+                signature.generics.span(),
+                "a rule has no type parameters",
+            ));
         }
         let mut types = Vec::new();
         for argument in &signature.inputs {
@@ -36,12 +42,16 @@ impl Signature {
             _ => (false, types.as_slice()),
         };
         match rest {
-            [message, effects] if shared(message).is_some() && exclusive(effects) => {
-                Ok(Self { payload, settings: None })
-            }
+            [message, effects] if shared(message).is_some() && exclusive(effects) => Ok(Self {
+                payload,
+                settings: None,
+            }),
             [message, effects, settings] if shared(message).is_some() && exclusive(effects) => {
                 match shared(settings) {
-                    Some(settings) => Ok(Self { payload, settings: Some(settings.clone()) }),
+                    Some(settings) => Ok(Self {
+                        payload,
+                        settings: Some(settings.clone()),
+                    }),
                     None => refuse(settings),
                 }
             }

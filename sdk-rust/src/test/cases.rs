@@ -36,7 +36,10 @@ pub fn cases<R: Rule>(text: &str) {
     assert!(!cases.is_empty(), "there is no case");
     let mut differences = Vec::new();
     for case in cases {
-        let setup = case.config.iter().fold(Setup::new(), |setup, (key, value)| setup.config(key, value));
+        let setup = case
+            .config
+            .iter()
+            .fold(Setup::new(), |setup, (key, value)| setup.config(key, value));
         let expected = case.expect.complete();
         for outcome in setup.run::<R>([case.message.input()]) {
             compare(&case.name, &expected, &actual(&outcome), &mut differences);
@@ -85,7 +88,9 @@ impl Sent {
         if let Some(client_id) = self.client_id {
             input = input.client_id(&client_id);
         }
-        input.username(&self.username.unwrap_or_default()).retain(self.retain.unwrap_or_default())
+        input
+            .username(&self.username.unwrap_or_default())
+            .retain(self.retain.unwrap_or_default())
     }
 }
 
@@ -93,7 +98,9 @@ impl Expected {
     /// With what an expectation says by leaving it out.
     fn complete(self) -> Value {
         let mut expected = self.0;
-        expected.entry("verdict").or_insert_with(|| "(the case names no verdict)".into());
+        expected
+            .entry("verdict")
+            .or_insert_with(|| "(the case names no verdict)".into());
         for effects in ["publish", "emit"] {
             expected.entry(effects).or_insert_with(|| json!([]));
         }
@@ -103,7 +110,10 @@ impl Expected {
 
 fn actual(outcome: &Outcome) -> Value {
     let mut fields = verdict(&outcome.verdict);
-    fields.insert("publish".to_owned(), outcome.published.iter().map(publication).collect());
+    fields.insert(
+        "publish".to_owned(),
+        outcome.published.iter().map(publication).collect(),
+    );
     fields.insert("emit".to_owned(), outcome.emitted.iter().map(record).collect());
     Value::Object(fields)
 }
@@ -143,7 +153,10 @@ fn publication(published: &Published) -> Value {
 fn record(emitted: &Emitted) -> Value {
     let mut fields = body(&emitted.body);
     fields.insert("sink".to_owned(), emitted.sink.as_str().into());
-    fields.insert("key".to_owned(), emitted.key.as_deref().map(String::from_utf8_lossy).into());
+    fields.insert(
+        "key".to_owned(),
+        emitted.key.as_deref().map(String::from_utf8_lossy).into(),
+    );
     let gate = emitted.gate.map(|gate| match gate {
         Gate::None => "none",
         Gate::Buffered => "buffered",

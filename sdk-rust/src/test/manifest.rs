@@ -50,7 +50,10 @@ impl Manifest {
     pub(super) fn configured(&self, set: &[(String, String)]) -> Vec<(String, String)> {
         let mut config = self.config.clone();
         for (key, value) in set {
-            assert!(config.contains_key(key), "config key `{key}` is not listed under [config] in module.toml");
+            assert!(
+                config.contains_key(key),
+                "config key `{key}` is not listed under [config] in module.toml"
+            );
             config.insert(key.clone(), value.clone());
         }
         config.into_iter().collect()
@@ -61,10 +64,17 @@ impl Manifest {
     pub(super) fn covers(&self, outcomes: &[Outcome]) {
         for outcome in outcomes {
             let rewritten = match &outcome.verdict {
-                Verdict::Rewrite(Rewrite { topic: Some(topic), .. }) => Some(topic.as_ref()),
+                Verdict::Rewrite(Rewrite {
+                    topic: Some(topic), ..
+                }) => Some(topic.as_ref()),
                 _ => None,
             };
-            for topic in outcome.published.iter().map(|message| message.topic.as_str()).chain(rewritten) {
+            for topic in outcome
+                .published
+                .iter()
+                .map(|message| message.topic.as_str())
+                .chain(rewritten)
+            {
                 assert!(
                     self.publish.iter().any(|filter| covers(filter, topic)),
                     "topic {topic:?} is not covered by `publish` in module.toml"

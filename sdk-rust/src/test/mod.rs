@@ -65,7 +65,8 @@ impl Setup {
     /// manifest cannot be read.
     #[track_caller]
     pub fn run<R: Rule>(&self, messages: impl IntoIterator<Item = Input>) -> Vec<Outcome> {
-        self.try_run::<R>(messages).unwrap_or_else(|error| panic!("the rule does not start: {error}"))
+        self.try_run::<R>(messages)
+            .unwrap_or_else(|error| panic!("the rule does not start: {error}"))
     }
 
     /// As [`run`](Self::run), for tests of settings that are refused.

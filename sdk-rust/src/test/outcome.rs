@@ -68,9 +68,10 @@ impl Outcome {
     /// The rewritten payload as JSON; `null` if there is none or it is something else.
     pub fn rewritten_json(&self) -> Value {
         match &self.verdict {
-            Verdict::Rewrite(Rewrite { payload: Some(payload), .. }) => {
-                serde_json::from_slice(payload).unwrap_or_default()
-            }
+            Verdict::Rewrite(Rewrite {
+                payload: Some(payload),
+                ..
+            }) => serde_json::from_slice(payload).unwrap_or_default(),
             _ => Value::Null,
         }
     }
@@ -85,13 +86,27 @@ pub(super) fn unpack(packed: &Packed, messages: &[Input], sinks: &[String]) -> V
         messages.len()
     );
     let (records, rest) = packed.effects.as_chunks::<EFFECT_WORDS>();
-    assert!(rest.is_empty(), "{} words are no whole effects", packed.effects.len());
+    assert!(
+        rest.is_empty(),
+        "{} words are no whole effects",
+        packed.effects.len()
+    );
     let records: Vec<EffectRecord> = records.iter().map(EffectRecord::from_words).collect();
-    assert!(records.is_sorted_by_key(|record| record.message), "effects are not in the order of their messages");
+    assert!(
+        records.is_sorted_by_key(|record| record.message),
+        "effects are not in the order of their messages"
+    );
     let read = |(position, input): (usize, &Input)| {
-        let own = records.iter().filter(|record| record.message as usize == position);
+        let own = records
+            .iter()
+            .filter(|record| record.message as usize == position);
         let code = packed.codes.get(position).copied().unwrap_or(code::PASS);
-        Reader { input, arena: &packed.arena, sinks }.outcome(code, own)
+        Reader {
+            input,
+            arena: &packed.arena,
+            sinks,
+        }
+        .outcome(code, own)
     };
     messages.iter().enumerate().map(read).collect()
 }
@@ -107,7 +122,11 @@ impl Reader<'_> {
     fn outcome<'r>(&self, code: u8, records: impl Iterator<Item = &'r EffectRecord>) -> Outcome {
         let drops = matches!(code, code::DROP | code::DROP_WITH_EFFECTS);
         let verdict = if drops { Verdict::Drop } else { Verdict::Pass };
-        let mut outcome = Outcome { verdict, published: Vec::new(), emitted: Vec::new() };
+        let mut outcome = Outcome {
+            verdict,
+            published: Vec::new(),
+            emitted: Vec::new(),
+        };
         let mut verdicts = 0;
         for record in records {
             assert!(
@@ -123,7 +142,10 @@ impl Reader<'_> {
                 }
             }
         }
-        assert!(verdicts <= usize::from(!drops), "more than one verdict on a message");
+        assert!(
+            verdicts <= usize::from(!drops),
+            "more than one verdict on a message"
+        );
         outcome
     }
 
@@ -132,7 +154,9 @@ impl Reader<'_> {
         let own_body = record.flags & flag::BODY_BYTES != 0;
         match record.kind {
             kind::REWRITE => Verdict::Rewrite(Rewrite {
-                topic: Some(self.text(record.topic)).filter(|topic| !topic.is_empty()).map(Into::into),
+                topic: Some(self.text(record.topic))
+                    .filter(|topic| !topic.is_empty())
+                    .map(Into::into),
                 payload: own_body.then(|| self.bytes(record.body)),
                 properties: (record.flags & flag::PROPERTIES != 0).then(|| self.bytes(record.extra)),
             }),
@@ -154,9 +178,13 @@ impl Reader<'_> {
 
     #[track_caller]
     fn emitted(&self, record: &EffectRecord) -> Emitted {
-        let sink = (record.target as usize).checked_sub(1).and_then(|position| self.sinks.get(position));
+        let sink = (record.target as usize)
+            .checked_sub(1)
+            .and_then(|position| self.sinks.get(position));
         Emitted {
-            sink: sink.cloned().unwrap_or_else(|| panic!("sink id {} was never given", record.target)),
+            sink: sink
+                .cloned()
+                .unwrap_or_else(|| panic!("sink id {} was never given", record.target)),
             key: Some(self.bytes(record.key)).filter(|key| !key.is_empty()),
             body: self.body(record),
             gate: match record.flags & flag::GATE_MASK {
@@ -225,6 +253,15 @@ impl EffectRecord {
         let span = |offset, length| Span { offset, length };
         let &[kind, message, target, flags, t, tl, k, kl, b, bl, e, el] = words;
         let (topic, key, body, extra) = (span(t, tl), span(k, kl), span(b, bl), span(e, el));
-        Self { kind, message, target, flags, topic, key, body, extra }
+        Self {
+            kind,
+            message,
+            target,
+            flags,
+            topic,
+            key,
+            body,
+            extra,
+        }
     }
 }
