@@ -44,3 +44,102 @@ impl<R: Rule> Instance<R> {
         Ok(self.effects.take())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::Instance;
+    use crate::wire::{EFFECT_WORDS, MESSAGE_WORDS, code};
+    use crate::{Effects, Message, Rule, Verdict};
+
+    /// Drops what carries the retain flag, remarks on what has no topic.
+    struct Sieve;
+
+    impl Rule for Sieve {
+        type Settings = ();
+        const MANIFEST: &'static str = "";
+
+        fn decide((): &(), message: &Message<'_>, effects: &mut Effects) -> Result<Verdict, String> {
+            if message.topic().is_empty() {
+                effects
+                    .publish("remarks")
+                    .payload("!")
+                    .map_err(|error| error.to_string())?;
+            }
+            Ok(if message.retain() {
+                Verdict::Drop
+            } else {
+                Verdict::Pass
+            })
+        }
+    }
+
+    fn index(flags: &[(bool, bool)]) -> Vec<u32> {
+        let message = |&(topic, retain): &(bool, bool)| {
+            let mut words = [0; MESSAGE_WORDS];
+            words[1] = u32::from(topic);
+            words[4] = u32::from(retain) << 2;
+            words
+        };
+        flags.iter().flat_map(message).collect()
+    }
+
+    fn sieve() -> Instance<Sieve> {
+        Instance::start().expect("no settings to refuse")
+    }
+
+    #[test]
+    fn a_batch_that_passes_hands_back_nothing_at_all() {
+        let packed = sieve()
+            .handle(&index(&[(true, false); 64]), b"t")
+            .expect("whole messages");
+        assert_eq!(
+            (
+                packed.codes.capacity(),
+                packed.effects.capacity(),
+                packed.arena.capacity()
+            ),
+            (0, 0, 0)
+        );
+    }
+
+    #[test]
+    fn codes_say_drop_and_whether_there_are_effects() {
+        let batch = index(&[
+            (true, false),
+            (true, true),
+            (false, false),
+            (false, true),
+            (true, false),
+        ]);
+        let mut sieve = sieve();
+        for _ in 0..2 {
+            let packed = sieve.handle(&batch, b"t").expect("whole messages");
+            let expected = [
+                code::PASS,
+                code::DROP,
+                code::PASS_WITH_EFFECTS,
+                code::DROP_WITH_EFFECTS,
+                code::PASS,
+            ];
+            assert_eq!(packed.codes, expected);
+            let (effects, rest) = packed.effects.as_chunks::<EFFECT_WORDS>();
+            assert_eq!(rest, [0; 0]);
+            assert_eq!(effects.iter().map(|words| words[1]).collect::<Vec<_>>(), [2, 3]);
+        }
+    }
+
+    #[test]
+    fn spans_outside_the_arena_read_as_absent() {
+        let mut words = index(&[(true, false)]);
+        words[0] = u32::MAX;
+        words[1] = u32::MAX;
+        let packed = sieve().handle(&words, b"t").expect("whole messages");
+        assert_eq!(packed.codes, [code::PASS_WITH_EFFECTS], "the topic is absent");
+    }
+
+    #[test]
+    fn half_a_message_is_refused() {
+        let index = [0; MESSAGE_WORDS + 3];
+        assert_eq!(sieve().handle(&index, b"").expect_err("not whole"), 17);
+    }
+}

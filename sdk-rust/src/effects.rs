@@ -1,7 +1,7 @@
 //! What a rule does beside its verdict, packed as it goes.
 //!
-//! Invariant: after a failed or abandoned effect nothing of it is in the output, and after an `Err` from the rule
-//! nothing of that message is.
+//! Invariant: a failed or abandoned effect is not in the index, and after an `Err` from the rule
+//! nothing of that message is in the output.
 //! Deliberately does not: commit. The broker does, for a whole batch, once the module has returned.
 
 use std::mem;

@@ -110,3 +110,37 @@ fn present(path: &Path) -> std::result::Result<(), String> {
         )),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::rule;
+    use quote::quote;
+
+    fn refused(arguments: proc_macro2::TokenStream) -> String {
+        let function = quote!(
+            fn clean(m: &Message<'_>, e: &mut Effects) -> Verdict {}
+        );
+        rule(arguments, function)
+            .expect_err("must be refused")
+            .to_string()
+    }
+
+    #[test]
+    fn a_missing_manifest_is_named_with_the_smallest_one_that_would_do() {
+        // This package has no module.toml of its own.
+        let error = refused(quote!());
+        for part in [
+            "macros/module.toml",
+            "name = \"tidegate-macros\"",
+            "version = \"0.1.0\"",
+        ] {
+            assert!(error.contains(part), "{part} in {error}");
+        }
+        assert!(refused(quote!(manifest = "elsewhere.toml")).contains("elsewhere.toml"));
+    }
+
+    #[test]
+    fn unknown_arguments_are_refused() {
+        assert!(refused(quote!(manifesto = "a.toml")).contains("only `manifest = \"path\"`"));
+    }
+}

@@ -80,3 +80,74 @@ fn shared(argument: &Type) -> Option<&Type> {
 fn exclusive(argument: &Type) -> bool {
     matches!(argument, Type::Reference(reference) if reference.mutability.is_some())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::Signature;
+    use quote::{ToTokens as _, quote};
+
+    #[test]
+    fn arguments_are_told_apart_by_position_and_reference() {
+        for (arguments, payload, settings) in [
+            (quote!(m: &Message<'_>, e: &mut Effects), false, None),
+            (quote!(p: Json<u8>, m: &Message<'_>, e: &mut Effects), true, None),
+            (
+                quote!(m: &Message<'_>, e: &mut Effects, s: &a::Limits),
+                false,
+                Some("a :: Limits"),
+            ),
+            (
+                quote!(Json(p): Json<u8>, _: &Message<'_>, _: &mut Effects, s: &S),
+                true,
+                Some("S"),
+            ),
+        ] {
+            let function = syn::parse_quote!(fn f(#arguments) -> Verdict {});
+            let signature = Signature::read(&function).expect("a rule");
+            assert_eq!(signature.payload, payload, "{arguments}");
+            let found = signature
+                .settings
+                .map(|settings| settings.to_token_stream().to_string());
+            assert_eq!(found.as_deref(), settings, "{arguments}");
+        }
+    }
+
+    #[test]
+    fn other_shapes_are_refused_with_the_right_one() {
+        for function in [
+            quote!(
+                fn f() {}
+            ),
+            quote!(
+                fn f(m: &Message<'_>) {}
+            ),
+            quote!(
+                fn f(m: &Message<'_>, e: Effects) {}
+            ),
+            quote!(
+                fn f(m: &Message<'_>, e: &Effects) {}
+            ),
+            quote!(
+                fn f(e: &mut Effects, m: &Message<'_>) {}
+            ),
+            quote!(
+                fn f(m: &Message<'_>, e: &mut Effects, s: Limits) {}
+            ),
+            quote!(
+                fn f(&self, m: &Message<'_>, e: &mut Effects) {}
+            ),
+            quote!(
+                async fn f(m: &Message<'_>, e: &mut Effects) {}
+            ),
+            quote!(
+                fn f<T>(m: &Message<'_>, e: &mut Effects) {}
+            ),
+        ] {
+            let text = function.to_string();
+            let error = Signature::read(&syn::parse2(function).expect("a function"))
+                .err()
+                .expect(&text);
+            assert!(error.to_string().contains("a rule "), "{text}: {error}");
+        }
+    }
+}
