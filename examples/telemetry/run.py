@@ -41,6 +41,8 @@ def main():
     arguments.add_argument("--keep", action="store_true", default=bool(os.environ.get("KEEP")),
                            help="leave the broker running and print its addresses")
     options = arguments.parse_args()
+    # Also where a shell started this in the background, with Ctrl-C ignored.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
 
     clients, broker = [], None
