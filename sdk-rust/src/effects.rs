@@ -44,6 +44,7 @@ pub struct Packed {
 impl Effects {
     /// Publishes a message of the rule's own, to a topic that `publish` in the manifest covers. Rules later in the
     /// chain see it, this one does not. Finish with `.json(…)`, `.payload(…)` or `.original()`.
+    #[inline]
     pub fn publish(&mut self, topic: impl AsRef<str>) -> Publication<'_> {
         let qos = self.qos;
         Publication::new(self.draft(kind::PUBLISH), topic.as_ref(), qos)
@@ -51,6 +52,7 @@ impl Effects {
 
     /// Writes a record to a sink that `sinks` in the manifest lists. Finish with `.json(…)`, `.body(…)` or
     /// `.original()`.
+    #[inline]
     pub fn emit(&mut self, sink: &str) -> Emission<'_> {
         let opened = self.open(sink);
         let mut draft = self.draft(kind::EMIT);
@@ -61,6 +63,7 @@ impl Effects {
         Emission::new(draft)
     }
 
+    #[inline]
     pub(crate) fn begin(&mut self, message: u32, qos: QoS) {
         self.message = message;
         self.qos = qos;
@@ -69,7 +72,16 @@ impl Effects {
     }
 
     /// Packs the verdict on the message begun last.
+    #[inline]
     pub(crate) fn close(&mut self, decision: Result<Verdict, String>) {
+        // The way of most messages, short enough to stand in the loop over the batch.
+        let passes = matches!(decision, Ok(Verdict::Pass));
+        if !passes || !self.codes.is_empty() || self.words.len() != self.words_before {
+            self.pack(decision);
+        }
+    }
+
+    fn pack(&mut self, decision: Result<Verdict, String>) {
         let code = match decision {
             Ok(Verdict::Pass) if self.words.len() == self.words_before => code::PASS,
             Ok(Verdict::Pass) => code::PASS_WITH_EFFECTS,
@@ -139,22 +151,33 @@ impl Effects {
         }
     }
 
+    #[inline]
     fn open(&mut self, name: &str) -> Result<u32, Error> {
-        let known = self.sinks.iter().position(|(sink, _)| sink == name);
-        let position = known.unwrap_or_else(|| {
-            self.sinks.push((name.to_owned(), host::open_sink(name)));
-            self.sinks.len() - 1
-        });
-        match self.sinks.get(position) {
+        match self.sinks.iter().find(|(sink, _)| sink == name) {
             Some((_, Ok(id))) => Ok(*id),
-            Some((_, Err(reason))) => Err(Error::Sink {
-                name: name.to_owned(),
-                reason: reason.clone(),
-            }),
-            None => Ok(0),
+            _ => self.ask(name),
         }
     }
 
+    #[cold]
+    fn ask(&mut self, name: &str) -> Result<u32, Error> {
+        let known = self
+            .sinks
+            .iter()
+            .find(|(sink, _)| sink == name)
+            .map(|(_, answer)| answer.clone());
+        let answer = known.unwrap_or_else(|| {
+            let answer = host::open_sink(name);
+            self.sinks.push((name.to_owned(), answer.clone()));
+            answer
+        });
+        answer.map_err(|reason| Error::Sink {
+            name: name.to_owned(),
+            reason,
+        })
+    }
+
+    #[inline]
     fn draft(&mut self, kind: u32) -> Draft<'_> {
         if self.words.is_empty() {
             self.words.reserve(self.words_expected.max(EFFECT_WORDS));
@@ -184,6 +207,7 @@ pub(crate) struct Draft<'e> {
 }
 
 impl Draft<'_> {
+    #[inline]
     pub(crate) fn append(&mut self, bytes: &[u8]) -> Span {
         let start = self.effects.arena.len();
         self.effects.arena.extend_from_slice(bytes);
@@ -214,6 +238,7 @@ impl Draft<'_> {
         self.error.get_or_insert(error);
     }
 
+    #[inline]
     pub(crate) fn finish(mut self, body: &[u8]) -> Result<(), Error> {
         if self.error.is_none() {
             self.record.body = self.append(body);
@@ -222,6 +247,7 @@ impl Draft<'_> {
         self.end()
     }
 
+    #[inline]
     pub(crate) fn finish_json<T: Serialize + ?Sized>(mut self, value: &T) -> Result<(), Error> {
         if self.error.is_none() {
             let start = self.effects.arena.len();
@@ -234,11 +260,13 @@ impl Draft<'_> {
         self.end()
     }
 
+    #[inline]
     pub(crate) fn finish_original(mut self) -> Result<(), Error> {
         self.record.flags |= flag::BODY_ORIGINAL;
         self.end()
     }
 
+    #[inline]
     fn end(mut self) -> Result<(), Error> {
         match self.error.take() {
             Some(error) => {
@@ -252,6 +280,7 @@ impl Draft<'_> {
         }
     }
 
+    #[inline]
     fn commit(self) {
         self.effects.words.extend_from_slice(&self.record.to_words());
     }

@@ -27,6 +27,7 @@ pub struct Emission<'e> {
 }
 
 impl<'e> Emission<'e> {
+    #[inline]
     pub(crate) fn new(draft: Draft<'e>) -> Self {
         Self {
             draft,
@@ -35,12 +36,14 @@ impl<'e> Emission<'e> {
     }
 
     /// Partition key: records of one key stay in order. Default: the publisher's client identifier.
+    #[inline]
     pub fn key(mut self, key: impl AsRef<[u8]>) -> Self {
         self.draft.record.key = self.draft.append(key.as_ref());
         self
     }
 
     /// Gate of this record. Default: the sink's own, from the broker's configuration.
+    #[inline]
     pub fn gate(mut self, gate: Gate) -> Self {
         let flags = &mut self.draft.record.flags;
         *flags = *flags & !flag::GATE_MASK | gate as u32;
@@ -68,6 +71,7 @@ impl<'e> Emission<'e> {
     ///
     /// # Errors
     /// [`Error::Sink`] if the sink is not in the manifest or not granted, [`Error::HeaderTooLong`].
+    #[inline]
     pub fn body(self, body: impl AsRef<[u8]>) -> Result<(), Error> {
         self.ready().finish(body.as_ref())
     }
@@ -76,6 +80,7 @@ impl<'e> Emission<'e> {
     ///
     /// # Errors
     /// As [`body`](Self::body), and [`Error::Serialize`] if the value has no JSON form.
+    #[inline]
     pub fn json<T: Serialize + ?Sized>(self, value: &T) -> Result<(), Error> {
         self.ready().finish_json(value)
     }
@@ -84,10 +89,12 @@ impl<'e> Emission<'e> {
     ///
     /// # Errors
     /// As [`body`](Self::body).
+    #[inline]
     pub fn original(self) -> Result<(), Error> {
         self.ready().finish_original()
     }
 
+    #[inline]
     fn ready(mut self) -> Draft<'e> {
         if !self.headers.is_empty() {
             let span: Span = self.draft.append(&self.headers);

@@ -16,18 +16,21 @@ pub struct Publication<'e> {
 }
 
 impl<'e> Publication<'e> {
+    #[inline]
     pub(crate) fn new(mut draft: Draft<'e>, topic: &str, qos: QoS) -> Self {
         draft.topic(topic);
         Self { draft, qos }
     }
 
     /// QoS to publish with. Default: that of the message that caused it.
+    #[inline]
     pub fn qos(mut self, qos: QoS) -> Self {
         self.qos = qos;
         self
     }
 
     /// Whether the broker keeps it for later subscribers. Default: no.
+    #[inline]
     pub fn retain(mut self, retain: bool) -> Self {
         let flags = &mut self.draft.record.flags;
         *flags = if retain {
@@ -48,6 +51,7 @@ impl<'e> Publication<'e> {
     ///
     /// # Errors
     /// [`Error::Topic`] if the topic cannot be published to.
+    #[inline]
     pub fn payload(self, payload: impl AsRef<[u8]>) -> Result<(), Error> {
         self.ready().finish(payload.as_ref())
     }
@@ -56,6 +60,7 @@ impl<'e> Publication<'e> {
     ///
     /// # Errors
     /// As [`payload`](Self::payload), and [`Error::Serialize`] if the value has no JSON form.
+    #[inline]
     pub fn json<T: Serialize + ?Sized>(self, value: &T) -> Result<(), Error> {
         self.ready().finish_json(value)
     }
@@ -64,10 +69,12 @@ impl<'e> Publication<'e> {
     ///
     /// # Errors
     /// As [`payload`](Self::payload).
+    #[inline]
     pub fn original(self) -> Result<(), Error> {
         self.ready().finish_original()
     }
 
+    #[inline]
     fn ready(mut self) -> Draft<'e> {
         self.draft.record.flags |= self.qos.bits() << flag::QOS_SHIFT;
         self.draft
