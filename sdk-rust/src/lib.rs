@@ -3,7 +3,7 @@
 //! A rule sees every message published to the topics it is configured for, before anybody receives it, and decides:
 //! let it pass, drop it, rewrite it, reject it. On the way it may publish messages of its own and write records to
 //! the broker's sinks. `#[rule]` makes the function a WebAssembly component; the same source builds natively, so
-//! that a unit test is a function call (see [`test`], which plays the broker's part).
+//! that a unit test is a function call (see [`mod@test`], which plays the broker's part).
 //!
 //! ```
 //! use serde::{Deserialize, Serialize};
