@@ -36,9 +36,9 @@ STALL_SECONDS = 20
 
 def main():
     arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    arguments.add_argument("--tamper", action="store_true", default=bool(os.environ.get("DEMO_DELETE_ROW")),
+    arguments.add_argument("--tamper", action="store_true", default=asked("DEMO_DELETE_ROW"),
                            help="delete one row before counting: the demo must then fail")
-    arguments.add_argument("--keep", action="store_true", default=bool(os.environ.get("KEEP")),
+    arguments.add_argument("--keep", action="store_true", default=asked("KEEP"),
                            help="leave the broker running and print its addresses")
     options = arguments.parse_args()
     # Also where a shell started this in the background, with Ctrl-C ignored.
@@ -64,6 +64,10 @@ def main():
             client.end()
         if broker:
             broker.stop()
+
+
+def asked(variable):
+    return os.environ.get(variable, "0") not in ("", "0")
 
 
 def start():

@@ -19,6 +19,7 @@ python_environment() {
 wasm_target() {
     # Without rustup the toolchain's own packages must bring the target; cargo says so if they do not.
     command -v rustup >/dev/null 2>&1 || return 0
+    rustup show active-toolchain >/dev/null 2>&1 || rustup toolchain install
     rustup target list --installed | grep -qx wasm32-wasip2 || rustup target add wasm32-wasip2
 }
 
