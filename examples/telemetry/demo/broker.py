@@ -48,13 +48,13 @@ def parse_metrics(text):
     return samples
 
 
-def outcomes(samples, name, **labels):
-    """Values of one metric by its label `outcome`, for the series with these other labels."""
+def by_label(samples, name, by, **labels):
+    """Values of one metric by its label `by`, for the series with these other labels."""
     wanted = set(labels.items())
     return {
-        dict(series)["outcome"]: int(value)
+        dict(series)[by]: int(value)
         for (metric, series), value in samples.items()
-        if metric == name and wanted <= series and "outcome" in dict(series)
+        if metric == name and wanted <= series and by in dict(series)
     }
 
 

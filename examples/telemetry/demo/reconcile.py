@@ -20,6 +20,7 @@ class Run:
     alarms_received: int
     # by the broker
     rule: dict
+    effects: dict
     sink: dict
     sink_pending: int
     # by queries: (station, time) as often as it is stored, and the rest as counts
@@ -64,13 +65,15 @@ def lines(run):
         ),
         Line({"out of range, sent by the broken sensor": run.out_of_range}, {"dropped": run.rule.get("dropped", 0)}),
         Line({"garbled, sent by the broken sensor": run.garbled}, {"dead-lettered": run.rule.get("dead_lettered", 0)}),
-        Line({"passed": run.rule.get("passed", 0)}, {"records accepted by the sink": run.sink.get("accepted", 0)}),
+        Line({"passed": run.rule.get("passed", 0)}, {"emitted": run.effects.get("emit", 0)}),
+        Line({"emitted": run.effects.get("emit", 0)}, {"accepted by the sink": run.sink.get("accepted", 0)}),
         Line({"accepted": run.sink.get("accepted", 0)}, {**sink_ends, "pending": run.sink_pending}),
         Line({"delivered": run.sink.get("delivered", 0)}, {"rows": rows}),
         Line({"rows": rows}, {"distinct ids": run.distinct_ids}),
         Line({"rows": rows}, {f"by version {version}": n for version, n in sorted(run.rows_by_version.items())}),
         Line({"measured and not stored": (run.measured - run.stored).total()}, {"none": 0}),
         Line({"stored and not measured, or twice": (run.stored - run.measured).total()}, {"none": 0}),
+        Line({"alarms published": run.effects.get("publish", 0)}, {"alarms received": run.alarms_received}),
         Line({"alarms received": run.alarms_received}, {"rows in alarm": run.rows_in_alarm}),
         Line({"versions of the module in the rows": len(run.rows_by_version)}, {"versions deployed": 2}),
     ]

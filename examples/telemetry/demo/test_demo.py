@@ -4,7 +4,7 @@ import copy
 import unittest
 from collections import Counter
 
-from demo.broker import DemoError, configuration, outcomes, parse_metrics
+from demo.broker import DemoError, by_label, configuration, parse_metrics
 from demo.reconcile import Run, lines
 
 
@@ -18,6 +18,7 @@ def good_run():
         garbled=2,
         alarms_received=4,
         rule={"matched": 15, "passed": 10, "dropped": 3, "rejected": 0, "dead_lettered": 2, "failed": 0},
+        effects={"publish": 4, "emit": 10},
         sink={"accepted": 10, "delivered": 10, "dead_lettered": 0, "dropped": 0, "expired": 0},
         sink_pending=0,
         stored=Counter(measured),
@@ -65,7 +66,7 @@ class Reconciliation(unittest.TestCase):
                      "distinct_ids", "rows_in_alarm"):
             with self.subTest(name):
                 self.assertTrue(self.mismatches(lambda run: setattr(run, name, getattr(run, name) + 1)))
-        for counts in ("rule", "sink"):
+        for counts in ("rule", "effects", "sink"):
             for name in getattr(good_run(), counts):
                 with self.subTest(f"{counts} {name}"):
                     self.assertTrue(self.mismatches(lambda run: getattr(run, counts).update({name: 99})))
@@ -88,7 +89,7 @@ tidegate_connections 3
 
     def test_outcomes_are_read_by_label(self):
         samples = parse_metrics(self.PAGE)
-        found = outcomes(samples, "tidegate_rule_messages_total", rule="telemetry")
+        found = by_label(samples, "tidegate_rule_messages_total", "outcome", rule="telemetry")
         self.assertEqual(found, {"matched": 15, "passed": 10})
         self.assertEqual(samples["tidegate_connections", frozenset()], 3)
         self.assertEqual(samples["tidegate_sink_pending", frozenset({("sink", "rows")})], 0)
