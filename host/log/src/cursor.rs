@@ -108,7 +108,8 @@ impl Cursors {
     pub(crate) fn oldest(&self) -> impl Iterator<Item = (CursorId, EntryId)> + '_ {
         self.pages.iter().flat_map(|(number, page)| {
             let base = number * PAGE_CURSORS;
-            page.cursors.iter().zip(base..).filter_map(|(runs, id)| Some((CursorId(id), runs.first()?.first_id())))
+            let cursors = page.cursors.iter().zip(0..);
+            cursors.filter_map(move |(runs, slot)| Some((CursorId(base + slot), runs.first()?.first_id())))
         })
     }
 

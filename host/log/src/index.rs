@@ -89,6 +89,11 @@ impl Index {
         std::mem::take(&mut self.unlogged)
     }
 
+    #[cfg(test)]
+    pub(crate) fn has_unlogged(&self) -> bool {
+        !self.unlogged.is_empty()
+    }
+
     /// Position of the segment that holds `sequence`, if it was not removed.
     pub(crate) fn segment_of(&self, sequence: u64) -> Option<usize> {
         let at = self.segments.partition_point(|segment| segment.last < sequence);

@@ -29,6 +29,8 @@ mod disk;
 mod inspect;
 #[cfg(feature = "keyed")]
 pub mod keyed;
+#[cfg(test)]
+mod proofs;
 
 pub use crate::batch::{Ack, Batch, Entry};
 pub use crate::commit::{Commit, OnCommit};

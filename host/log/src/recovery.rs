@@ -16,7 +16,7 @@ use std::sync::Arc;
 use crate::damage::{Damage, TornTail};
 use crate::disk::{Disk, DiskFile};
 use crate::error::OpenError;
-use crate::frame::{Checksum, Kind};
+use crate::frame::{Checksum, Kind, MARK_BYTES, mark};
 use crate::index::Index;
 use crate::scan::{Found, Scanner};
 use crate::segment::{BadHeader, CLEANED_NAME, HEADER_BYTES, Header, Segment, VERSION, name, number};
@@ -24,6 +24,9 @@ use crate::step::{Omitted, Step};
 
 /// Damage reported one by one; beyond it only counted.
 const DAMAGE_MAX: usize = 10_000;
+
+/// Number of the segment that the first append ever goes to.
+const FIRST_NUMBER: u64 = 1;
 
 /// What opening found.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -71,6 +74,10 @@ pub(crate) fn recover(
     checksum: impl Fn(u32) -> Checksum,
     omitted: Omitted,
 ) -> Result<Recovered, OpenError> {
+    // What a killed process did to the names may be in the system's memory only, and what follows builds on it.
+    if !omitted.omits(Step::SyncNamesFirst) {
+        disk.sync_names().map_err(disk_error("sync", "the directory"))?;
+    }
     let names = disk.names().map_err(disk_error("list", "the directory"))?;
     if names.iter().any(|name| name == CLEANED_NAME) {
         remove(disk, CLEANED_NAME)?;
@@ -78,7 +85,7 @@ pub(crate) fn recover(
     let opened = open_segments(disk)?;
     let seed = opened.iter().map(|segment| segment.header.seed).find(|seed| *seed != 0);
     let numbers = opened.iter().map(|one| one.header.cleaned.map_or(one.header.number, |c| c.covers_through));
-    let next_number = numbers.max().map_or(1, |number| number + 1);
+    let next_number = numbers.max().map_or(FIRST_NUMBER, |number| number + 1);
     let epoch = opened.iter().map(|one| one.header.epoch).max().unwrap_or(0) + 1;
     let (kept, superseded) = split_superseded(opened);
     for segment in &superseded {
@@ -87,6 +94,7 @@ pub(crate) fn recover(
     let floor = kept.iter().map(|one| one.header.after).max().unwrap_or(0);
     let committed = committed_through(&kept, checksum(seed.unwrap_or(0)))?;
     let mut pass = Pass::new(checksum(seed.unwrap_or(0)), committed, epoch);
+    pass.omitted = omitted;
     let mut unused = Vec::new();
     let mut segments = kept.into_iter();
     for one in segments.by_ref() {
@@ -103,7 +111,7 @@ pub(crate) fn recover(
     // Everything behind a torn frame goes.
     unused.extend(segments.map(|one| one.header.number));
     pass.finish();
-    cut_tail(&pass, omitted)?;
+    make_whole(&mut pass, omitted)?;
     for number in &unused {
         remove(disk, &name(*number))?;
     }
@@ -208,19 +216,22 @@ pub(crate) enum Content {
 pub(crate) struct Pass {
     pub index: Index,
     pub report: Recovery,
+    omitted: Omitted,
     checksum: Checksum,
     committed: u64,
     /// Sequence of the next frame; `None` before the first.
     pub expected: Option<u64>,
-    /// Damage whose meaning the next frame tells: segment, offset, bytes.
+    /// Damage whose meaning the next frame tells.
     open_damage: Option<Damage>,
+    /// Where marks were torn although the frames behind them are whole, and through which sequence they were.
+    torn_marks: Vec<(Damage, u64)>,
 }
 
 impl Pass {
     pub(crate) fn new(checksum: Checksum, committed: u64, epoch: u64) -> Self {
         let report = Recovery { epoch, ..Recovery::default() };
         let (index, expected, open_damage) = (Index::default(), None, None);
-        Self { index, report, checksum, committed, expected, open_damage }
+        Self { index, report, omitted: Omitted::default(), checksum, committed, expected, open_damage, torn_marks: Vec::new() }
     }
 
     fn torn(&self) -> bool {
@@ -231,6 +242,9 @@ impl Pass {
     pub(crate) fn read(&mut self, one: Opened) -> io::Result<Content> {
         let Opened { header, file, size, header_damaged } = one;
         let segment = Segment::new(&header, Arc::clone(&file), size);
+        if header.number == FIRST_NUMBER && header.cleaned.is_none() {
+            self.expected = Some(1);
+        }
         match header.cleaned {
             Some(_) => self.index.segments.push(segment),
             None => self.index.begin(segment),
@@ -260,6 +274,7 @@ impl Pass {
         if let Some(cleaned) = header.cleaned {
             self.settle_damage(None);
             self.expected = Some(cleaned.last + 1);
+            self.index.applied = self.index.applied.max(cleaned.last);
         }
         self.report.segments += 1;
         self.report.bytes += self.index.segments.last().map_or(0, |segment| segment.end);
@@ -289,13 +304,16 @@ impl Pass {
             // Frames without survivors are missing rightly.
             self.settle_damage(None);
         } else if sequence > expected {
-            if sequence - 1 > self.committed {
+            if sequence - 1 > self.committed && !self.omitted.omits(Step::CutAtGap) {
                 self.tear(expected, header.number, offset);
                 return false;
             }
             let (segment, bytes) = (header.number, 0);
             self.open_damage.get_or_insert(Damage { segment, offset, bytes, lost: None });
             self.settle_damage(Some((expected, sequence - 1)));
+        } else if sequence > self.committed {
+            // Torn among frames that were never reported, and none is missing: it was a mark.
+            self.torn_marks.extend(self.open_damage.take().map(|damage| (damage, expected - 1)));
         } else {
             self.settle_damage(None);
         }
@@ -351,15 +369,25 @@ impl Pass {
     }
 }
 
-/// Cuts the last segment behind its last frame, so that what is torn or reserved never meets a sequence given again.
-fn cut_tail(pass: &Pass, omitted: Omitted) -> Result<(), OpenError> {
-    let Some(segment) = pass.index.segments.last() else { return Ok(()) };
-    let failed = |action| disk_error(action, &name(segment.number));
-    segment.file.set_size(segment.end).map_err(failed("cut"))?;
-    match omitted.omits(Step::SyncCut) {
-        true => Ok(()),
-        false => segment.file.sync().map_err(failed("sync")),
+/// Cuts the last segment behind its last frame, so that what is torn or reserved never meets a sequence given again, and
+/// makes durable what is kept: a process that was killed leaves frames that only the system's memory holds.
+fn make_whole(pass: &mut Pass, omitted: Omitted) -> Result<(), OpenError> {
+    for (damage, through) in &pass.torn_marks {
+        let Some(segment) = pass.index.segments.iter().find(|one| one.number == damage.segment) else { continue };
+        let marks = mark(*through, segment.first_at, pass.checksum).repeat(damage.bytes as usize / MARK_BYTES);
+        let failed = disk_error("write", &name(segment.number));
+        segment.file.write_at(damage.offset, &marks).map_err(failed)?;
     }
+    if let Some(last) = pass.index.segments.last_mut() {
+        last.file.set_size(last.end).map_err(disk_error("cut", &name(last.number)))?;
+        last.file_bytes = last.end;
+    }
+    let uncertain = pass.index.segments.iter().rev().take_while(|segment| segment.last > pass.committed);
+    let last = pass.index.segments.iter().rev().take(1);
+    for segment in last.chain(uncertain.skip(1)).filter(|_| !omitted.omits(Step::SyncRecovered)) {
+        segment.file.sync().map_err(disk_error("sync", &name(segment.number)))?;
+    }
+    Ok(())
 }
 
 /// Keeps a file that cannot be read out of the way, for whoever wants to look at it.

@@ -17,8 +17,10 @@ pub(crate) enum Step {
     SyncCleanedName,
     /// fsync of the directory after a removal and before the next: acknowledgements must not go before their entries.
     SyncRemoved,
-    /// fsync of a cut torn tail before its sequences are given again.
-    SyncCut,
+    /// fsync of what recovery kept, and of the cut behind it, before sequences are given again.
+    SyncRecovered,
+    /// fsync of the directory before recovery judges and removes by what it finds there.
+    SyncNamesFirst,
     /// fsync of the directory after segments behind a torn tail were removed.
     SyncCutNames,
     /// Reporting and showing a commit only after its fsync.
