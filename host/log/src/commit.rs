@@ -12,9 +12,9 @@ use std::sync::Arc;
 
 use crate::core::{Core, lock};
 use crate::disk::DiskFile;
-use crate::frame::{MARK_BYTES, mark, parse_own};
+use crate::frame::{MARK_BYTES, claimed_sequence, mark, parse_own};
 use crate::id::Sequence;
-use crate::segment::{HEADER_BYTES, Segment};
+use crate::segment::{HEADER_BYTES, Header, Segment};
 use crate::staging::Piece;
 use crate::step::Step;
 
@@ -151,7 +151,12 @@ impl Core {
                 self.housekeeping.raise();
             }
             let Some(active) = active.as_mut() else { break };
-            if let Err(error) = active.file.write_at(active.end, &piece.bytes) {
+            let mut result = Ok(());
+            if let Some(segment) = &mut begun {
+                segment.after = claimed_sequence(&piece.bytes).unwrap_or(1) - 1;
+                result = active.file.write_at(0, &self.header_begun(segment).encode_first());
+            }
+            if let Err(error) = result.and_then(|()| active.file.write_at(active.end, &piece.bytes)) {
                 if let Some(segment) = begun {
                     // Its turn comes again with the same piece.
                     lock(&self.spares).ready.push_front(segment);
@@ -165,6 +170,11 @@ impl Core {
             active.end += piece.bytes.len() as u64;
         }
         Ok(())
+    }
+
+    fn header_begun(&self, segment: &Segment) -> Header {
+        let (seed, epoch) = (self.checksum.seed, self.epoch);
+        Header { number: segment.number, seed, epoch, after: segment.after, begun: true, cleaned: None }
     }
 
     /// Shows the committed frames to the cursors.

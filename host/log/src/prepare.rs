@@ -1,4 +1,4 @@
-//! Segments prepared ahead: created, reserved on the disk and durable before a frame needs them.
+//! Segments prepared ahead: created, reserved on the disk and durable by name before a frame needs them.
 //!
 //! Invariant: room is promised to appends only for segments that are here. A disk without room shows here first, as a
 //! value, and stops showing once a segment can be prepared again.
@@ -53,13 +53,11 @@ impl Core {
 
     fn prepare_one(&self, number: u64) -> io::Result<Segment> {
         let after = lock(&self.staging).next - 1;
-        let header = Header { number, seed: self.checksum.seed, epoch: self.epoch, after, cleaned: None };
+        let header = Header { number, seed: self.checksum.seed, epoch: self.epoch, after, begun: false, cleaned: None };
         let name = name(number);
         let file = self.disk.create(&name, self.options.segment_bytes)?;
+        // The fsync of its first frames covers the header too; the name has to be there by then.
         let mut written = file.write_at(0, &header.encode());
-        if written.is_ok() && !self.omitted.omits(Step::SyncPrepared) {
-            written = file.sync();
-        }
         if written.is_ok() && !self.omitted.omits(Step::SyncPreparedName) {
             written = self.disk.sync_names();
         }

@@ -25,9 +25,6 @@ use crate::step::{Omitted, Step};
 /// Damage reported one by one; beyond it only counted.
 const DAMAGE_MAX: usize = 10_000;
 
-/// Number of the segment that the first append ever goes to.
-const FIRST_NUMBER: u64 = 1;
-
 /// What opening found.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Recovery {
@@ -85,7 +82,7 @@ pub(crate) fn recover(
     let opened = open_segments(disk)?;
     let seed = opened.iter().map(|segment| segment.header.seed).find(|seed| *seed != 0);
     let numbers = opened.iter().map(|one| one.header.cleaned.map_or(one.header.number, |c| c.covers_through));
-    let next_number = numbers.max().map_or(FIRST_NUMBER, |number| number + 1);
+    let next_number = numbers.max().map_or(1, |number| number + 1);
     let epoch = opened.iter().map(|one| one.header.epoch).max().unwrap_or(0) + 1;
     let (kept, superseded) = split_superseded(opened);
     for segment in &superseded {
@@ -157,7 +154,7 @@ fn open_segment(
         // Its frames can still be read by what the other segments say of the log.
         Err(BadHeader::Damaged) => {
             let (seed, after) = before.map_or((0, 0), |before| (before.seed, before.after));
-            (Header { number, seed, epoch: 0, after, cleaned: None }, true)
+            (Header { number, seed, epoch: 0, after, begun: false, cleaned: None }, true)
         }
     };
     Ok(Opened { header: Header { number, ..header }, file, size, header_damaged })
@@ -219,19 +216,35 @@ pub(crate) struct Pass {
     omitted: Omitted,
     checksum: Checksum,
     committed: u64,
-    /// Sequence of the next frame; `None` before the first.
+    /// What the first segment says comes before it.
+    floor: Option<u64>,
+    /// Sequence of the next frame; `None` while that is not known.
     pub expected: Option<u64>,
     /// Damage whose meaning the next frame tells.
     open_damage: Option<Damage>,
     /// Where marks were torn although the frames behind them are whole, and through which sequence they were.
     torn_marks: Vec<(Damage, u64)>,
+    /// Headers of which only one copy is left, in segments whose frames were never committed.
+    torn_headers: Vec<Header>,
 }
 
 impl Pass {
     pub(crate) fn new(checksum: Checksum, committed: u64, epoch: u64) -> Self {
         let report = Recovery { epoch, ..Recovery::default() };
-        let (index, expected, open_damage) = (Index::default(), None, None);
-        Self { index, report, omitted: Omitted::default(), checksum, committed, expected, open_damage, torn_marks: Vec::new() }
+        let (index, floor, expected, open_damage) = (Index::default(), None, None, None);
+        let (omitted, torn_marks, torn_headers) = (Omitted::default(), Vec::new(), Vec::new());
+        Self {
+            index,
+            report,
+            omitted,
+            checksum,
+            committed,
+            floor,
+            expected,
+            open_damage,
+            torn_marks,
+            torn_headers,
+        }
     }
 
     fn torn(&self) -> bool {
@@ -242,8 +255,9 @@ impl Pass {
     pub(crate) fn read(&mut self, one: Opened) -> io::Result<Content> {
         let Opened { header, file, size, header_damaged } = one;
         let segment = Segment::new(&header, Arc::clone(&file), size);
-        if header.number == FIRST_NUMBER && header.cleaned.is_none() {
-            self.expected = Some(1);
+        if self.floor.is_none() {
+            self.floor = Some(header.after);
+            self.expected = header.begun.then_some(header.after + 1);
         }
         match header.cleaned {
             Some(_) => self.index.segments.push(segment),
@@ -251,7 +265,7 @@ impl Pass {
         }
         let mut scanner = Scanner::new(&*file, self.checksum, (HEADER_BYTES as u64, size), header.after);
         let frames = self.report.frames;
-        let mut damaged = false;
+        let (mut damaged, mut first) = (false, u64::MAX);
         while !self.torn() {
             match scanner.next()? {
                 Found::Frame { offset, frame } => {
@@ -259,6 +273,7 @@ impl Pass {
                         if !self.judge(frame.sequence, &header, offset) {
                             continue;
                         }
+                        first = first.min(frame.sequence);
                         self.report.frames += 1;
                     }
                     self.index.apply(&frame, offset);
@@ -280,21 +295,36 @@ impl Pass {
         self.report.bytes += self.index.segments.last().map_or(0, |segment| segment.end);
         let empty = self.report.frames == frames && header.cleaned.is_none();
         if header_damaged && !empty {
-            let (segment, bytes) = (header.number, HEADER_BYTES as u64);
-            self.note(Damage { segment, offset: 0, bytes, lost: None });
+            let segment = self.index.segments.last();
+            match segment.filter(|_| first > self.committed) {
+                Some(segment) => {
+                    let torn = Header { after: segment.after.max(first - 1), begun: true, ..header };
+                    self.torn_headers.push(torn);
+                }
+                None => {
+                    let (segment, bytes) = (header.number, HEADER_BYTES as u64);
+                    self.note(Damage { segment, offset: 0, bytes, lost: None });
+                }
+            }
         }
         if empty {
             self.index.segments.pop();
         }
         Ok(match empty {
             false => Content::Frames,
-            true if header_damaged && damaged => Content::Unreadable,
+            true if self.checksum.seed == 0 && damaged => Content::Unreadable,
             true => Content::Nothing,
         })
     }
 
     /// Whether the frame `sequence` at `offset` is to be kept, by what is missing before it.
     fn judge(&mut self, sequence: u64, header: &Header, offset: u64) -> bool {
+        let unknown = self.expected.is_none() && header.cleaned.is_none();
+        if unknown && sequence - 1 > self.committed.max(self.floor.unwrap_or(0)) {
+            // What came before was never committed either, and cannot be told from what is missing.
+            self.tear(sequence, header.number, offset);
+            return false;
+        }
         let expected = self.expected.unwrap_or(sequence);
         if sequence < expected {
             // A frame twice: the first one counts.
@@ -377,6 +407,11 @@ fn make_whole(pass: &mut Pass, omitted: Omitted) -> Result<(), OpenError> {
         let marks = mark(*through, segment.first_at, pass.checksum).repeat(damage.bytes as usize / MARK_BYTES);
         let failed = disk_error("write", &name(segment.number));
         segment.file.write_at(damage.offset, &marks).map_err(failed)?;
+    }
+    for header in &pass.torn_headers {
+        let Some(segment) = pass.index.segments.iter().find(|one| one.number == header.number) else { continue };
+        let failed = disk_error("write", &name(segment.number));
+        segment.file.write_at(0, &header.encode()).map_err(failed)?;
     }
     if let Some(last) = pass.index.segments.last_mut() {
         last.file.set_size(last.end).map_err(disk_error("cut", &name(last.number)))?;

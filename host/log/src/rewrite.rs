@@ -65,6 +65,7 @@ impl Core {
             seed: self.checksum.seed,
             epoch: self.epoch,
             after: first.after,
+            begun: true,
             cleaned: Some(cleaned),
         };
         let file = self.disk.create(CLEANED_NAME, HEADER_BYTES as u64)?;

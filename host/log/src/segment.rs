@@ -24,7 +24,7 @@ pub(crate) const MARK_EVERY_BYTES: u64 = 16 << 10;
 /// And at least every so many milliseconds of the log's time, which bounds how late an entry expires.
 pub(crate) const MARK_EVERY_MS: u64 = 1_000;
 
-/// The fixed part of a segment, written and synced before the segment is used.
+/// What a segment says of itself in its first block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Header {
     pub number: u64,
@@ -34,6 +34,9 @@ pub(crate) struct Header {
     pub epoch: u64,
     /// All sequences in the segment are greater.
     pub after: u64,
+    /// `after` is the very sequence before the segment's first: stated when the first frame is written. Before that it is
+    /// what was known when the segment was prepared.
+    pub begun: bool,
     pub cleaned: Option<Cleaned>,
 }
 
@@ -57,7 +60,13 @@ pub(crate) enum BadHeader {
 }
 
 impl Header {
+    /// The whole block.
     pub(crate) fn encode(&self) -> Vec<u8> {
+        self.encode_first().repeat(2)
+    }
+
+    /// The first copy alone: written over the one of a prepared segment, it leaves the second if it is torn.
+    pub(crate) fn encode_first(&self) -> Vec<u8> {
         let mut copy = vec![0; COPY_BYTES];
         put(&mut copy, 0, MAGIC);
         put(&mut copy, 8, &VERSION.to_le_bytes());
@@ -71,16 +80,17 @@ impl Header {
             put(&mut copy, 56, &cleaned.last.to_le_bytes());
             put(&mut copy, 64, &cleaned.at.to_le_bytes());
         }
+        put(&mut copy, 72, &u64::from(self.begun).to_le_bytes());
         let checksum = crc32c::crc32c(copy.get(..COPY_BYTES - 4).unwrap_or(&[]));
         put(&mut copy, COPY_BYTES - 4, &checksum.to_le_bytes());
-        copy.repeat(2)
+        copy
     }
 
     /// Reads the header from the first bytes of a segment. True if one of its two copies is damaged.
     pub(crate) fn decode(bytes: &[u8]) -> Result<(Self, bool), BadHeader> {
         let mut copies = bytes.chunks_exact(COPY_BYTES).take(2).map(Self::decode_copy);
         match (copies.next().unwrap_or(Err(BadHeader::Damaged)), copies.next().unwrap_or(Err(BadHeader::Damaged))) {
-            (Ok(first), Ok(second)) => Ok((first, first != second)),
+            (Ok(first), Ok(_)) => Ok((first, false)),
             (Ok(one), Err(_)) | (Err(_), Ok(one)) => Ok((one, true)),
             (Err(BadHeader::Version(version)), Err(_)) => Err(BadHeader::Version(version)),
             (Err(BadHeader::Damaged), Err(other)) => Err(other),
@@ -102,6 +112,7 @@ impl Header {
             seed: u32_at(copy, 12),
             epoch: u64_at(copy, 24),
             after: u64_at(copy, 32),
+            begun: u64_at(copy, 72) == 1,
             cleaned: (u64_at(copy, 40) == 1).then_some(cleaned),
         })
     }
@@ -230,7 +241,7 @@ mod tests {
 
     fn header() -> Header {
         let cleaned = Some(Cleaned { covers_through: 9, last: 700, at: 650 });
-        Header { number: 6, seed: 0xfeed, epoch: 3, after: 500, cleaned }
+        Header { number: 6, seed: 0xfeed, epoch: 3, after: 500, begun: true, cleaned }
     }
 
     #[test]

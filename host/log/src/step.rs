@@ -7,8 +7,6 @@
 pub(crate) enum Step {
     /// fsync of appended frames before they are reported.
     SyncFrames,
-    /// fsync of a prepared segment's header before frames go into it.
-    SyncPrepared,
     /// fsync of the directory before frames go into a prepared segment.
     SyncPreparedName,
     /// fsync of a cleaned segment before it takes the place of others.

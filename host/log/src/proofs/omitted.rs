@@ -19,11 +19,6 @@ fn a_missing_fsync_of_frames_is_noticed() {
 }
 
 #[test]
-fn a_missing_fsync_of_a_prepared_segment_is_noticed() {
-    noticed(Step::SyncPrepared);
-}
-
-#[test]
 fn a_missing_fsync_of_a_prepared_segments_name_is_noticed() {
     noticed(Step::SyncPreparedName);
 }
