@@ -1,0 +1,71 @@
+//! The proof that the proofs notice: with any one step left out, some life of a log breaks a promise.
+
+use super::crash::{seed, try_lives};
+use crate::frame::Checksum;
+use crate::step::{Omitted, Step};
+
+/// Lives in which a missing step has to show.
+const LIVES: u32 = 20_000;
+
+fn noticed(step: Step) {
+    let omitted = Omitted { step: Some(step) };
+    let result = try_lives(seed(), LIVES, (omitted, Checksum::new));
+    assert!(result.is_err(), "{step:?} was left out and nothing was noticed");
+}
+
+#[test]
+fn a_missing_fsync_of_frames_is_noticed() {
+    noticed(Step::SyncFrames);
+}
+
+#[test]
+fn a_missing_fsync_of_a_prepared_segments_name_is_noticed() {
+    noticed(Step::SyncPreparedName);
+}
+
+#[test]
+fn a_missing_fsync_of_a_cleaned_segment_is_noticed() {
+    noticed(Step::SyncCleaned);
+}
+
+#[test]
+fn a_missing_fsync_of_a_cleaned_segments_name_is_noticed() {
+    noticed(Step::SyncCleanedName);
+}
+
+#[test]
+fn a_missing_fsync_between_removals_is_noticed() {
+    noticed(Step::SyncRemoved);
+}
+
+#[test]
+fn a_missing_fsync_of_what_was_recovered_is_noticed() {
+    noticed(Step::SyncRecovered);
+}
+
+#[test]
+fn a_missing_fsync_of_the_names_found_is_noticed() {
+    noticed(Step::SyncNamesFirst);
+}
+
+#[test]
+fn a_missing_fsync_after_removing_what_was_torn_is_noticed() {
+    noticed(Step::SyncCutNames);
+}
+
+#[test]
+fn a_report_before_the_fsync_is_noticed() {
+    noticed(Step::ReportAfterSync);
+}
+
+#[test]
+fn keeping_frames_behind_a_gap_is_noticed() {
+    noticed(Step::CutAtGap);
+}
+
+#[test]
+fn an_unchecked_checksum_is_noticed() {
+    let unchecked = |seed| Checksum { seed, ignored: true };
+    let result = try_lives(seed(), LIVES, (Omitted::default(), unchecked));
+    assert!(result.is_err(), "checksums were ignored and nothing was noticed");
+}
