@@ -5,7 +5,9 @@
 //! Deliberately does not: link against the broker, or know anything of it that a user could not see.
 
 pub mod clock;
+pub mod stream;
 pub mod wire;
 
+pub mod floor;
 pub mod load;
 pub mod measure;

@@ -21,7 +21,10 @@ pub struct Alarm {
 impl Alarm {
     /// A timer that makes `token` readable. It is registered edge-triggered and never read.
     pub fn new(registry: &Registry, token: Token) -> io::Result<Self> {
-        let timer = timerfd_create(TimerfdClockId::Monotonic, TimerfdFlags::NONBLOCK | TimerfdFlags::CLOEXEC)?;
+        let timer = timerfd_create(
+            TimerfdClockId::Monotonic,
+            TimerfdFlags::NONBLOCK | TimerfdFlags::CLOEXEC,
+        )?;
         registry.register(&mut SourceFd(&timer.as_raw_fd()), token, Interest::READABLE)?;
         Ok(Self { timer, armed: None })
     }
@@ -32,7 +35,10 @@ impl Alarm {
             return Ok(());
         }
         let setting = Itimerspec {
-            it_interval: Timespec { tv_sec: 0, tv_nsec: 0 },
+            it_interval: Timespec {
+                tv_sec: 0,
+                tv_nsec: 0,
+            },
             // Zero would disarm it.
             it_value: clock::timespec(instant.max(1)),
         };

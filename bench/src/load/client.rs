@@ -87,7 +87,10 @@ impl Seat {
 
     /// Whether it has sent something that the broker has yet to answer before it is ready.
     pub fn is_unanswered(&self) -> bool {
-        matches!(self.stage, Stage::Connecting | Stage::Greeting | Stage::Subscribing)
+        matches!(
+            self.stage,
+            Stage::Connecting | Stage::Greeting | Stage::Subscribing
+        )
     }
 
     /// Takes in one packet of the broker.

@@ -231,7 +231,9 @@ impl Generator {
             tally: std::mem::take(&mut self.tally),
             cpu: cpu - self.reported_cpu,
             is_settled: self.unanswered == 0 && self.next_client == self.clients.len(),
-            is_quiet: self.publishers().all(|publisher| publisher.is_quiet() && !publisher.is_behind()),
+            is_quiet: self
+                .publishers()
+                .all(|publisher| publisher.is_quiet() && !publisher.is_behind()),
             expected,
         };
         match self.reports.try_send(report) {
@@ -254,10 +256,13 @@ impl Generator {
     /// Publishers that can still get answers.
     fn publishers(&self) -> impl Iterator<Item = &super::publisher::Publisher> {
         let ready = |client: &&Client| client.seat.stage == Stage::Ready;
-        self.clients.iter().filter(ready).filter_map(|client| match &client.seat.role {
-            Role::Publisher(publisher) => Some(publisher),
-            Role::Subscriber(_) => None,
-        })
+        self.clients
+            .iter()
+            .filter(ready)
+            .filter_map(|client| match &client.seat.role {
+                Role::Publisher(publisher) => Some(publisher),
+                Role::Subscriber(_) => None,
+            })
     }
 
     /// Messages sent so far, and the deliveries they should cause.
@@ -273,14 +278,16 @@ impl Generator {
     }
 
     fn say_goodbye(&mut self) {
-        let goodbye = setup::disconnect(self.plan.version);
+        // A DISCONNECT without properties can always be encoded.
+        let goodbye = setup::disconnect(self.plan.version).unwrap_or_default();
         for at in 0..self.clients.len() {
             self.send(at, &goodbye);
         }
     }
 
     fn is_closed(&self) -> bool {
-        let is_over = || clock::now() >= self.close_by || self.clients.iter().all(|client| client.link.is_none());
+        let is_over =
+            || clock::now() >= self.close_by || self.clients.iter().all(|client| client.link.is_none());
         self.phase == Phase::Close && is_over()
     }
 }

@@ -3,13 +3,14 @@
 //! Invariant: bytes leave in the order in which they were given. What waits is bounded by the caller, who publishes
 //! nothing while anything does; only acknowledgements are added, and the broker's own window bounds those.
 
-use std::io::{self, Read, Write};
+use std::io;
 use std::net::{IpAddr, SocketAddr};
 use std::time::Duration;
 
 use mio::net::TcpStream;
 use socket2::{Domain, Protocol, SockRef, Socket, Type};
 
+use crate::stream::{self, Received};
 use crate::wire::{BadLength, Frame, take_frame};
 
 /// A socket with its loose ends.
@@ -18,22 +19,6 @@ pub struct Link {
     pub(super) stream: TcpStream,
     partial: Vec<u8>,
     unsent: Vec<u8>,
-}
-
-/// What a read gave.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Received {
-    /// So many bytes; `more` when the buffer was filled, so that there may be others behind them.
-    Bytes {
-        /// Bytes at the start of the buffer.
-        count: usize,
-        /// Whether to read again without waiting for an event.
-        more: bool,
-    },
-    /// Nothing is there.
-    Nothing,
-    /// The other side closed.
-    End,
 }
 
 impl Link {
@@ -77,17 +62,18 @@ impl Link {
             return Ok(());
         }
         let written = match self.unsent.is_empty() {
-            true => write_some(&mut self.stream, bytes)?,
+            true => stream::send(&mut self.stream, bytes)?,
             false => 0,
         };
-        self.unsent.extend_from_slice(bytes.get(written..).unwrap_or_default());
+        self.unsent
+            .extend_from_slice(bytes.get(written..).unwrap_or_default());
         Ok(())
     }
 
     /// Writes what was kept, as far as the kernel takes it.
     pub fn flush(&mut self) -> io::Result<()> {
         if !self.unsent.is_empty() {
-            let written = write_some(&mut self.stream, &self.unsent)?;
+            let written = stream::send(&mut self.stream, &self.unsent)?;
             self.unsent.drain(..written);
         }
         Ok(())
@@ -96,18 +82,7 @@ impl Link {
     /// Reads once into `buffer`.
     #[inline]
     pub fn receive(&mut self, buffer: &mut [u8]) -> io::Result<Received> {
-        loop {
-            return match self.stream.read(buffer) {
-                Ok(0) => Ok(Received::End),
-                Ok(count) => Ok(Received::Bytes {
-                    count,
-                    more: count == buffer.len(),
-                }),
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(Received::Nothing),
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
-                Err(error) => Err(error),
-            };
-        }
+        stream::receive(&mut self.stream, buffer)
     }
 
     /// Gives `each` the packets in what was left over and `bytes`, and keeps an incomplete one for the next read.
@@ -135,15 +110,5 @@ impl Link {
     pub fn close_at_once(&self) {
         // A socket that is already dead needs none of this.
         let _ = SockRef::from(&self.stream).set_linger(Some(Duration::ZERO));
-    }
-}
-
-fn write_some(stream: &mut TcpStream, bytes: &[u8]) -> io::Result<usize> {
-    loop {
-        return match stream.write(bytes) {
-            Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(0),
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
-            other => other,
-        };
     }
 }

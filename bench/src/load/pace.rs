@@ -33,7 +33,10 @@ impl Schedule {
     pub fn next(&self) -> Option<(usize, u32)> {
         let own = u64::from(self.own);
         let place = self.served.checked_rem(own)?;
-        Some((usize::try_from(place).ok()?, u32::try_from(self.served / own).ok()?))
+        Some((
+            usize::try_from(place).ok()?,
+            u32::try_from(self.served / own).ok()?,
+        ))
     }
 }
 
@@ -50,7 +53,10 @@ mod tests {
             own: 2,
             served: 5,
         };
-        assert_eq!([0, 1, 2, 3].map(|index| schedule.due(index, 0)), [1000, 1100, 1200, 1300]);
+        assert_eq!(
+            [0, 1, 2, 3].map(|index| schedule.due(index, 0)),
+            [1000, 1100, 1200, 1300]
+        );
         assert_eq!(schedule.due(1, 2), 1900);
         assert_eq!(schedule.next(), Some((1, 2)));
         assert_eq!(Schedule { own: 0, ..schedule }.next(), None);

@@ -25,7 +25,9 @@ pub enum PlanError {
     #[error("{0} must be at least 1")]
     Zero(&'static str),
     /// RLIMIT_NOFILE.
-    #[error("{clients} connections need {needed} open files, this process may have {limit}: raise `ulimit -n`, or lower the number of clients")]
+    #[error(
+        "{clients} connections need {needed} open files, this process may have {limit}: raise `ulimit -n`, or lower the number of clients"
+    )]
     Files {
         /// Connections asked for.
         clients: u64,
@@ -35,7 +37,9 @@ pub enum PlanError {
         limit: u64,
     },
     /// Ports.
-    #[error("{clients} connections need {needed} source addresses, {given} are given: use --sources 127.0.0.1-127.0.0.{needed}")]
+    #[error(
+        "{clients} connections need {needed} source addresses, {given} are given: use --sources 127.0.0.1-127.0.0.{needed}"
+    )]
     Sources {
         /// Connections asked for.
         clients: u64,
@@ -43,6 +47,14 @@ pub enum PlanError {
         needed: u64,
         /// Addresses given, counting the default one.
         given: u64,
+    },
+    /// A packet that MQTT cannot carry.
+    #[error("client {client}: its packets cannot be encoded: {source}")]
+    Encode {
+        /// Place in the order of connecting.
+        client: u32,
+        /// What is wrong.
+        source: tidegate_codec::EncodeError,
     },
     /// A template that renders to something that is not a topic.
     #[error("{what} {text:?}: {source}")]
@@ -144,6 +156,44 @@ pub struct SubscribePlan {
 }
 
 impl LoadPlan {
+    /// A load of no clients, on one thread, that runs for ten seconds after one of warm-up.
+    pub fn new(target: SocketAddr) -> Self {
+        Self {
+            target,
+            version: Version::V311,
+            connect: ConnectPlan {
+                per_second: 0,
+                unanswered_max: 64,
+                keep_alive: 300,
+                sources: Vec::new(),
+                credentials: Credentials::default(),
+            },
+            publish: PublishPlan {
+                clients: 0,
+                client_id: Template::prefixed("bench-pub-"),
+                qos: QoS::AtLeastOnce,
+                pace: Pace::Saturated,
+                window: 20,
+                topic: Template::prefixed("bench/"),
+                payload: PayloadTemplate::Fixed(200),
+            },
+            subscribe: SubscribePlan {
+                clients: 0,
+                client_id: Template::prefixed("bench-sub-"),
+                qos: QoS::AtLeastOnce,
+                filter: Template::prefixed("bench/"),
+            },
+            threads: 1,
+            cores: Vec::new(),
+            seed: 1,
+            settle: Duration::from_millis(500),
+            warm_up: Duration::from_secs(1),
+            duration: Duration::from_secs(10),
+            drain: Duration::from_secs(5),
+            interval: Duration::from_secs(1),
+        }
+    }
+
     /// Connections of the plan.
     pub fn clients(&self) -> u64 {
         u64::from(self.publish.clients) + u64::from(self.subscribe.clients)
@@ -157,20 +207,32 @@ impl LoadPlan {
         let numbers = [
             ("the number of threads", self.threads == 0),
             ("the window", self.publish.window == 0),
-            ("the number of unanswered connections", self.connect.unanswered_max == 0),
+            (
+                "the number of unanswered connections",
+                self.connect.unanswered_max == 0,
+            ),
             ("the reporting interval", self.interval.is_zero()),
-            ("the publishing interval", self.publish.pace == Pace::Every(Duration::ZERO)),
+            (
+                "the publishing interval",
+                self.publish.pace == Pace::Every(Duration::ZERO),
+            ),
         ];
         if let Some((name, _)) = numbers.iter().find(|(_, is_zero)| *is_zero) {
             return Err(PlanError::Zero(name));
         }
         let (needed, given) = (
             self.clients().div_ceil(CONNECTIONS_PER_SOURCE),
-            u64::try_from(self.connect.sources.len()).unwrap_or(u64::MAX).max(1),
+            u64::try_from(self.connect.sources.len())
+                .unwrap_or(u64::MAX)
+                .max(1),
         );
         if needed > given {
             let clients = self.clients();
-            return Err(PlanError::Sources { clients, needed, given });
+            return Err(PlanError::Sources {
+                clients,
+                needed,
+                given,
+            });
         }
         allow_files(self.clients())
     }
@@ -203,40 +265,9 @@ pub(crate) mod tests {
 
     /// A small load that every test changes to its needs.
     pub(crate) fn small(target: SocketAddr) -> LoadPlan {
-        LoadPlan {
-            target,
-            version: Version::V311,
-            connect: ConnectPlan {
-                per_second: 0,
-                unanswered_max: 64,
-                keep_alive: 60,
-                sources: Vec::new(),
-                credentials: Credentials::default(),
-            },
-            publish: PublishPlan {
-                clients: 4,
-                client_id: "pub-{i}".parse().unwrap(),
-                qos: QoS::AtLeastOnce,
-                pace: Pace::Saturated,
-                window: 8,
-                topic: "bench/{i}".parse().unwrap(),
-                payload: PayloadTemplate::Fixed(64),
-            },
-            subscribe: SubscribePlan {
-                clients: 0,
-                client_id: "sub-{i}".parse().unwrap(),
-                qos: QoS::AtLeastOnce,
-                filter: "bench/#".parse().unwrap(),
-            },
-            threads: 1,
-            cores: Vec::new(),
-            seed: 1,
-            settle: Duration::ZERO,
-            warm_up: Duration::ZERO,
-            duration: Duration::from_millis(300),
-            drain: Duration::from_secs(5),
-            interval: Duration::from_millis(100),
-        }
+        let mut plan = LoadPlan::new(target);
+        plan.publish.clients = 4;
+        plan
     }
 
     #[test]
@@ -249,9 +280,15 @@ pub(crate) mod tests {
         assert!(text.contains("--sources 127.0.0.1-127.0.0.179"), "{text}");
         plan.connect.sources = vec![IpAddr::from([127, 0, 0, 1]); 179];
         let limit = getrlimit(Resource::Nofile).maximum;
-        assert_eq!(plan.check().is_err(), limit.is_some_and(|limit| limit < 5_000_064));
+        assert_eq!(
+            plan.check().is_err(),
+            limit.is_some_and(|limit| limit < 5_000_064)
+        );
         plan.publish.clients = 1;
         plan.publish.window = 0;
-        assert_eq!(plan.check().unwrap_err().to_string(), "the window must be at least 1");
+        assert_eq!(
+            plan.check().unwrap_err().to_string(),
+            "the window must be at least 1"
+        );
     }
 }

@@ -21,33 +21,60 @@ pub fn roster(plan: &LoadPlan, since: u64) -> Result<Vec<Vec<Client>>, PlanError
     let mut threads: Vec<Vec<Client>> = Vec::new();
     threads.resize_with(plan.threads, Vec::new);
     for ((index, filter), expected) in (0..).zip(filters).zip(expected) {
-        let subscribe = setup::subscribe(plan.version, filter, plan.subscribe.qos);
+        let encode = |source| PlanError::Encode {
+            client: index,
+            source,
+        };
+        let subscribe = setup::subscribe(plan.version, filter, plan.subscribe.qos).map_err(encode)?;
         let client_id = plan.subscribe.client_id.render(index, plan.seed);
-        let role = Role::Subscriber(Subscriber::new(index, expected, stamp, since));
-        deal(&mut threads, index, seat(plan, (index, role), &client_id, Some(subscribe)));
+        let role = Role::Subscriber(Subscriber::new(expected, stamp, since));
+        deal(
+            &mut threads,
+            index,
+            seat(plan, (index, role), &client_id, Some(subscribe))?,
+        );
     }
     for ((index, topic), recipients) in (0..).zip(topics).zip(recipients) {
+        let order = plan.subscribe.clients + index;
         let payload = plan.publish.payload.render(index, plan.seed);
-        let frame =
-            PublishFrame::new(plan.version, topic, plan.publish.qos, payload.bytes.into(), payload.stamp);
+        let frame = PublishFrame::new(
+            plan.version,
+            topic,
+            plan.publish.qos,
+            (payload.bytes.into(), payload.stamp),
+        )
+        .map_err(|source| PlanError::Encode {
+            client: order,
+            source,
+        })?;
         let publisher = Publisher::new(index, plan.publish.qos, frame, plan.publish.window, recipients);
         let client_id = plan.publish.client_id.render(index, plan.seed);
-        let order = plan.subscribe.clients + index;
-        deal(&mut threads, index, seat(plan, (order, Role::Publisher(publisher)), &client_id, None));
+        deal(
+            &mut threads,
+            index,
+            seat(plan, (order, Role::Publisher(publisher)), &client_id, None)?,
+        );
     }
     Ok(threads)
 }
 
-fn seat(plan: &LoadPlan, (order, role): (u32, Role), client_id: &str, subscribe: Option<Vec<u8>>) -> Client {
+fn seat(
+    plan: &LoadPlan,
+    (order, role): (u32, Role),
+    client_id: &str,
+    subscribe: Option<Vec<u8>>,
+) -> Result<Client, PlanError> {
     let (keep_alive, credentials) = (plan.connect.keep_alive, plan.connect.credentials.clone());
-    let opening = Opening {
-        connect: setup::connect(plan.version, client_id, keep_alive, credentials),
-        subscribe,
-    };
-    Client {
+    let connect = setup::connect(plan.version, client_id, keep_alive, credentials).map_err(|source| {
+        PlanError::Encode {
+            client: order,
+            source,
+        }
+    })?;
+    Ok(Client {
         link: None,
-        seat: Seat::new(order, role, opening),
-    }
+        seat: Seat::new(order, role, Opening { connect, subscribe }),
+    })
 }
 
 fn deal(threads: &mut [Vec<Client>], index: u32, client: Client) {
@@ -87,7 +114,11 @@ fn match_up(topics: &[TopicName], filters: &[TopicFilter]) -> Vec<Expected> {
     let answer = |filter: &TopicFilter| -> Expected {
         let found: Vec<u32> = match filter.as_str().contains(['+', '#', '$']) {
             false => by_topic.get(filter.as_str()).cloned().unwrap_or_default(),
-            true => (0..).zip(topics).filter(|(_, topic)| filter.matches(topic)).map(|(index, _)| index).collect(),
+            true => (0..)
+                .zip(topics)
+                .filter(|(_, topic)| filter.matches(topic))
+                .map(|(index, _)| index)
+                .collect(),
         };
         match found.len() == topics.len() {
             true => Expected::All(u32::try_from(topics.len()).unwrap_or(u32::MAX)),
@@ -129,8 +160,12 @@ mod tests {
 
     #[test]
     fn every_subscriber_knows_whom_it_should_hear() {
-        let topics: Vec<_> = ["a/0", "a/1", "b/0"].map(|text| TopicName::new(text).unwrap()).into();
-        let filters: Vec<_> = ["#", "a/+", "b/0", "c"].map(|text| TopicFilter::new(text).unwrap()).into();
+        let topics: Vec<_> = ["a/0", "a/1", "b/0"]
+            .map(|text| TopicName::new(text).unwrap())
+            .into();
+        let filters: Vec<_> = ["#", "a/+", "b/0", "c"]
+            .map(|text| TopicFilter::new(text).unwrap())
+            .into();
         let expected = match_up(&topics, &filters);
         let publishers: Vec<Vec<u32>> = expected.iter().map(|one| one.publishers().collect()).collect();
         assert_eq!(publishers, [vec![0, 1, 2], vec![0, 1], vec![2], vec![]]);

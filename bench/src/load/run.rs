@@ -118,10 +118,12 @@ fn start<'a>(plan: &LoadPlan, broker: Option<&'a Watch>) -> Result<(Crew, Collec
         };
         let (generator, waker) = Generator::new(Arc::clone(&shared), clients, wiring)?;
         let cores = cores.one(turn);
-        let thread = thread::Builder::new().name(format!("load-{turn}")).spawn(move || {
-            cores.pin_thread()?;
-            generator.run()
-        })?;
+        let thread = thread::Builder::new()
+            .name(format!("load-{turn}"))
+            .spawn(move || {
+                cores.pin_thread()?;
+                generator.run()
+            })?;
         members.push(Member {
             commands,
             waker,
@@ -157,13 +159,16 @@ fn lead(
         failed: plan.clients() - ready,
         seconds,
         latency_us: Percentiles::of(&mut collector.run_total.connect),
-        broker_cpu_us: before.zip(connected_use).map(|(before, after)| per_client(after.cpu_since(&before)) / 1e3),
+        broker_cpu_us: before
+            .zip(connected_use)
+            .map(|(before, after)| per_client(after.cpu_since(&before)) / 1e3),
         private_bytes: before
             .zip(idle_use)
             .map(|(before, after)| per_client(after.private_bytes.saturating_sub(before.private_bytes))),
         broker: idle_use,
     };
     if plan.duration.is_zero() || plan.publish.clients == 0 {
+        collector.finish(observe)?;
         return Ok((connected, None));
     }
     let published = publish(plan, crew, collector, observe)?;
@@ -189,7 +194,10 @@ fn publish(
     let mut window = std::mem::take(&mut collector.window_total);
     let measured = collector.seconds.get(from..).unwrap_or_default();
     let seconds: f64 = measured.iter().map(|second| second.seconds).sum();
-    let busiest = measured.iter().filter_map(|second| second.broker_cores).fold(0.0, f64::max);
+    let busiest = measured
+        .iter()
+        .filter_map(|second| second.broker_cores)
+        .fold(0.0, f64::max);
     let messages = match plan.publish.qos {
         QoS::AtMostOnce => window.counters.sent,
         _ => window.counters.acknowledged,
@@ -236,7 +244,9 @@ fn totals(finished: &[Finished], run_total: &Tally, expected: u64) -> Totals {
         unacknowledged,
         expected,
         delivered: counters.delivered,
-        lost: clients().filter_map(lost).fold(None, |sum, lost| Some(sum.unwrap_or(0) + lost)),
+        lost: clients()
+            .filter_map(lost)
+            .fold(None, |sum, lost| Some(sum.unwrap_or(0) + lost)),
         duplicated: counters.duplicated,
         reordered: counters.reordered,
         foreign: counters.foreign,

@@ -55,7 +55,11 @@ impl Sequence {
 
     /// Messages missing when the publisher has sent `sent` of them: the gaps, and the end that never came.
     pub fn lost(&self, sent: u32) -> u64 {
-        let gaps: u64 = self.missing.iter().map(|gap| u64::from(gap.end - gap.start)).sum();
+        let gaps: u64 = self
+            .missing
+            .iter()
+            .map(|gap| u64::from(gap.end - gap.start))
+            .sum();
         self.given_up + gaps + u64::from(sent.saturating_sub(self.next))
     }
 

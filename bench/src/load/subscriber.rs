@@ -23,7 +23,9 @@ impl Expected {
     #[inline]
     pub fn place(&self, publisher: u32) -> Option<usize> {
         match self {
-            Self::All(count) => (publisher < *count).then(|| usize::try_from(publisher).ok()).flatten(),
+            Self::All(count) => (publisher < *count)
+                .then(|| usize::try_from(publisher).ok())
+                .flatten(),
             Self::Some(publishers) => match publishers.first() {
                 Some(&only) if publishers.len() == 1 => (only == publisher).then_some(0),
                 _ => publishers.binary_search(&publisher).ok(),
@@ -43,8 +45,6 @@ impl Expected {
 /// A subscriber's state; the socket is its client's.
 #[derive(Debug)]
 pub struct Subscriber {
-    /// Index over all threads.
-    pub index: u32,
     expected: Expected,
     sequences: Vec<Sequence>,
     stamp: Option<StampPlace>,
@@ -53,9 +53,8 @@ pub struct Subscriber {
 
 impl Subscriber {
     /// A subscriber of the messages of `expected`, which carry their stamp at `stamp`; stamps before `since` are foreign.
-    pub fn new(index: u32, expected: Expected, stamp: Option<StampPlace>, since: u64) -> Self {
+    pub fn new(expected: Expected, stamp: Option<StampPlace>, since: u64) -> Self {
         Self {
-            index,
             expected,
             sequences: Vec::new(),
             stamp,
@@ -116,7 +115,11 @@ impl Subscriber {
         if self.sequences.len() <= place {
             self.sequences.resize(place + 1, Sequence::default());
         }
-        match self.sequences.get_mut(place).map(|sequence| sequence.receive(stamp.sequence)) {
+        match self
+            .sequences
+            .get_mut(place)
+            .map(|sequence| sequence.receive(stamp.sequence))
+        {
             Some(Arrival::Reordered) => turn.tally.counters.reordered += 1,
             Some(Arrival::Duplicate) => turn.tally.counters.duplicated += 1,
             Some(Arrival::InOrder) | None => {}
@@ -148,16 +151,22 @@ mod tests {
     #[test]
     fn a_publisher_is_found_among_those_expected() {
         let all = Expected::All(3);
-        assert_eq!([0, 2, 3].map(|publisher| all.place(publisher)), [Some(0), Some(2), None]);
+        assert_eq!(
+            [0, 2, 3].map(|publisher| all.place(publisher)),
+            [Some(0), Some(2), None]
+        );
         let some = Expected::Some([4, 7, 9].into());
-        assert_eq!([4, 9, 5].map(|publisher| some.place(publisher)), [Some(0), Some(2), None]);
+        assert_eq!(
+            [4, 9, 5].map(|publisher| some.place(publisher)),
+            [Some(0), Some(2), None]
+        );
         let one = Expected::Some([4].into());
         assert_eq!([4, 5].map(|publisher| one.place(publisher)), [Some(0), None]);
     }
 
     #[test]
     fn publishers_that_were_never_heard_count_as_lost() {
-        let subscriber = Subscriber::new(0, Expected::Some([1, 2].into()), None, 0);
+        let subscriber = Subscriber::new(Expected::Some([1, 2].into()), None, 0);
         assert_eq!(subscriber.lost(|publisher| publisher * 10), 30);
     }
 }

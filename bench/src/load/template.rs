@@ -102,6 +102,16 @@ fn placeholder(name: &str) -> Result<Part, TemplateError> {
 }
 
 impl Template {
+    /// `prefix` with the client's index behind it.
+    pub fn prefixed(prefix: &str) -> Self {
+        Self(vec![Part::Text(prefix.to_owned()), Part::Index { modulo: None }])
+    }
+
+    /// `text` as it is.
+    pub fn constant(text: &str) -> Self {
+        Self(vec![Part::Text(text.to_owned())])
+    }
+
     /// The text of client `index`.
     pub fn render(&self, index: u32, seed: u64) -> String {
         let mut text = String::new();
@@ -179,10 +189,18 @@ impl PayloadTemplate {
 
 fn json(size: usize, index: u32, seed: u64) -> Payload {
     let value = Random::new(seed, index).next() % 1000;
-    let head = format!("{{\"stamp\":\"{{stamp}}\",\"device\":{index},\"value\":{}.{}", value / 10, value % 10);
+    let head = format!(
+        "{{\"stamp\":\"{{stamp}}\",\"device\":{index},\"value\":{}.{}",
+        value / 10,
+        value % 10
+    );
     let stamp_growth = StampForm::Hex.bytes() - "{stamp}".len();
     let padding = size.saturating_sub(head.len() + stamp_growth + ",\"pad\":\"\"}".len());
-    fill(format!("{head},\"pad\":\"{}\"}}", "x".repeat(padding)).as_bytes(), index, seed)
+    fill(
+        format!("{head},\"pad\":\"{}\"}}", "x".repeat(padding)).as_bytes(),
+        index,
+        seed,
+    )
 }
 
 /// Replaces `{i}`, `{rand}` and the first `{stamp}`; other braces stay, because payloads are full of them.

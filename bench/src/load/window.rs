@@ -75,7 +75,9 @@ impl Window {
 
     /// PUBREC: notes that PUBREL goes out; false when the identifier is not in use or was released before.
     pub fn release(&mut self, packet_id: u16) -> bool {
-        let slot = usize::from(packet_id).checked_sub(1).and_then(|at| self.slots.get_mut(at));
+        let slot = usize::from(packet_id)
+            .checked_sub(1)
+            .and_then(|at| self.slots.get_mut(at));
         match slot {
             Some(slot) if *slot & RELEASED == 0 => {
                 *slot |= RELEASED;
@@ -120,6 +122,9 @@ mod tests {
         let mut window = Window::new(10);
         window.shrink(20);
         window.shrink(2);
-        assert_eq!((window.take(0), window.take(0), window.take(0)), (Some(1), Some(2), None));
+        assert_eq!(
+            (window.take(0), window.take(0), window.take(0)),
+            (Some(1), Some(2), None)
+        );
     }
 }

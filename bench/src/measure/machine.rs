@@ -22,7 +22,9 @@ impl Machine {
     pub fn this() -> Self {
         let read = |path| std::fs::read_to_string(path).unwrap_or_default();
         let cpuinfo = read("/proc/cpuinfo");
-        let processor = ["model name", "Model", "Hardware"].iter().find_map(|name| field(&cpuinfo, name, ':'));
+        let processor = ["model name", "Model", "Hardware"]
+            .iter()
+            .find_map(|name| field(&cpuinfo, name, ':'));
         let memory = field(&read("/proc/meminfo"), "MemTotal", ':')
             .and_then(|text| text.split_ascii_whitespace().next()?.parse::<u64>().ok());
         let system = field(&read("/etc/os-release"), "PRETTY_NAME", '=');
@@ -53,6 +55,9 @@ mod tests {
     fn this_machine_has_cores_and_memory() {
         let machine = Machine::this();
         assert!(machine.cores > 0 && machine.memory_bytes > 0 && !machine.kernel.is_empty());
-        assert_eq!(field("a : 1\nmodel name\t: X Y\n", "model name", ':').as_deref(), Some("X Y"));
+        assert_eq!(
+            field("a : 1\nmodel name\t: X Y\n", "model name", ':').as_deref(),
+            Some("X Y")
+        );
     }
 }

@@ -110,7 +110,10 @@ impl Watch {
             let Ok(text) = std::fs::read_to_string(task.path().join("schedstat")) else {
                 continue;
             };
-            let ran = text.split_ascii_whitespace().next().and_then(|field| field.parse::<u64>().ok());
+            let ran = text
+                .split_ascii_whitespace()
+                .next()
+                .and_then(|field| field.parse::<u64>().ok());
             sum = sum.zip(ran).map(|(sum, ran)| sum + ran);
         }
         Ok((sum.filter(|sum| *sum > 0), threads))
@@ -150,7 +153,10 @@ fn kibibytes(text: &str, names: &[&str]) -> u64 {
     let value = |line: &str| -> Option<u64> {
         let mut fields = line.split_ascii_whitespace();
         let name = fields.next()?;
-        names.contains(&name).then(|| fields.next()?.parse().ok()).flatten()
+        names
+            .contains(&name)
+            .then(|| fields.next()?.parse().ok())
+            .flatten()
     };
     text.lines().filter_map(value).sum()
 }
@@ -186,6 +192,9 @@ mod tests {
     #[test]
     fn private_memory_is_the_sum_of_its_parts() {
         let text = "Rss:  100 kB\nPrivate_Clean:  7 kB\nPrivate_Dirty: 30 kB\nSwap: 1 kB\nSwapPss: 9 kB\n";
-        assert_eq!(kibibytes(text, &["Private_Clean:", "Private_Dirty:", "Swap:"]), 38);
+        assert_eq!(
+            kibibytes(text, &["Private_Clean:", "Private_Dirty:", "Swap:"]),
+            38
+        );
     }
 }

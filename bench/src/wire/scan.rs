@@ -108,7 +108,10 @@ impl<'a> Frame<'a> {
     pub fn publish_packet_id(&self) -> Option<u16> {
         match self.publish_qos()? {
             QoS::AtMostOnce => Some(0),
-            _ => self.after_topic()?.first_chunk().map(|bytes| u16::from_be_bytes(*bytes)),
+            _ => self
+                .after_topic()?
+                .first_chunk()
+                .map(|bytes| u16::from_be_bytes(*bytes)),
         }
     }
 
@@ -153,7 +156,10 @@ mod tests {
         }
         let mut input = &bytes[..];
         let puback = take_frame(&mut input).unwrap().unwrap();
-        assert_eq!((puback.kind(), puback.packet_id(), puback.reason()), (kind::PUBACK, Some(7), 0));
+        assert_eq!(
+            (puback.kind(), puback.packet_id(), puback.reason()),
+            (kind::PUBACK, Some(7), 0)
+        );
         assert_eq!(take_frame(&mut input).unwrap().unwrap().kind(), kind::PINGRESP);
         assert!(input.is_empty());
     }

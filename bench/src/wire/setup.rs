@@ -4,8 +4,8 @@
 
 use bytes::{Bytes, BytesMut};
 use tidegate_codec::{
-    ClientId, Connect, Credentials, Decoder, Disconnect, Packet, PacketId, Properties, Property, QoS, ReasonCode,
-    Subscribe, SubscribeOptions, Subscription, TopicFilter, Version, encode,
+    ClientId, Connect, Credentials, Decoder, Disconnect, EncodeError, Packet, PacketId, Properties, Property,
+    QoS, ReasonCode, Subscribe, SubscribeOptions, Subscription, TopicFilter, Version, encode,
 };
 
 /// Longest answer to a CONNECT or SUBSCRIBE that is accepted, in bytes.
@@ -32,7 +32,12 @@ pub struct Welcome {
 }
 
 /// CONNECT without will; `keep_alive` in seconds.
-pub fn connect(version: Version, client_id: &str, keep_alive: u16, credentials: Credentials) -> Vec<u8> {
+pub fn connect(
+    version: Version,
+    client_id: &str,
+    keep_alive: u16,
+    credentials: Credentials,
+) -> Result<Vec<u8>, EncodeError> {
     to_bytes(
         &Packet::Connect(Box::new(Connect {
             version,
@@ -48,7 +53,7 @@ pub fn connect(version: Version, client_id: &str, keep_alive: u16, credentials: 
 }
 
 /// SUBSCRIBE to one filter, with identifier 1.
-pub fn subscribe(version: Version, filter: TopicFilter, qos: QoS) -> Vec<u8> {
+pub fn subscribe(version: Version, filter: TopicFilter, qos: QoS) -> Result<Vec<u8>, EncodeError> {
     let options = SubscribeOptions {
         qos,
         ..SubscribeOptions::default()
@@ -64,7 +69,7 @@ pub fn subscribe(version: Version, filter: TopicFilter, qos: QoS) -> Vec<u8> {
 }
 
 /// DISCONNECT, normal.
-pub fn disconnect(version: Version) -> Vec<u8> {
+pub fn disconnect(version: Version) -> Result<Vec<u8>, EncodeError> {
     to_bytes(
         &Packet::Disconnect(Box::new(Disconnect {
             reason: ReasonCode::Success,
@@ -115,8 +120,8 @@ fn decode(version: Version, raw: &[u8]) -> Option<Packet> {
     decoder.decode(&mut Bytes::copy_from_slice(raw)).ok().flatten()
 }
 
-fn to_bytes(packet: &Packet, version: Version) -> Vec<u8> {
+fn to_bytes(packet: &Packet, version: Version) -> Result<Vec<u8>, EncodeError> {
     let mut bytes = BytesMut::new();
-    encode::encode(packet, version, &mut bytes);
-    bytes.to_vec()
+    encode::encode(packet, version, &mut bytes)?;
+    Ok(bytes.to_vec())
 }

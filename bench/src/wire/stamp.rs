@@ -52,7 +52,9 @@ impl Stamp {
         match form {
             StampForm::Binary => place.iter_mut().zip(bytes).for_each(|(to, from)| *to = from),
             StampForm::Hex => {
-                let digits = bytes.into_iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]);
+                let digits = bytes
+                    .into_iter()
+                    .flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]);
                 place.iter_mut().zip(digits).for_each(|(to, from)| *to = from);
             }
         }
@@ -121,7 +123,10 @@ mod tests {
             let mut payload = vec![b'.'; 3 + form.bytes() + 2];
             stamp.write(form, &mut payload[3..]);
             assert_eq!(Stamp::read(place, &payload), Some(stamp));
-            assert_eq!((&payload[..3], &payload[3 + form.bytes()..]), (&b"..."[..], &b".."[..]));
+            assert_eq!(
+                (&payload[..3], &payload[3 + form.bytes()..]),
+                (&b"..."[..], &b".."[..])
+            );
         }
     }
 

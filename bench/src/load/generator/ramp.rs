@@ -32,15 +32,21 @@ impl Generator {
     }
 
     fn connect(&mut self, at: usize, due: u64) {
-        let Some(client) = self.clients.get_mut(at) else { return };
+        let Some(client) = self.clients.get_mut(at) else {
+            return;
+        };
         // Without a rate there is no schedule: the connection was meant for when it was made.
         client.seat.intended = if due == 0 { clock::now() } else { due };
         let sources = &self.plan.connect.sources;
-        let turn = usize::try_from(client.seat.order).unwrap_or(0).checked_rem(sources.len());
+        let turn = usize::try_from(client.seat.order)
+            .unwrap_or(0)
+            .checked_rem(sources.len());
         let source = turn.and_then(|turn| sources.get(turn)).copied();
         let linked = Link::connect(self.plan.target, source).and_then(|mut link| {
             let interest = Interest::READABLE | Interest::WRITABLE;
-            self.poll.registry().register(&mut link.stream, Token(at), interest)?;
+            self.poll
+                .registry()
+                .register(&mut link.stream, Token(at), interest)?;
             Ok(link)
         });
         match linked {
@@ -58,7 +64,11 @@ impl Generator {
 
     /// Sends CONNECT once the kernel has connected.
     pub(super) fn greet(&mut self, at: usize) {
-        let Some(Client { link: Some(link), seat }) = self.clients.get_mut(at) else {
+        let Some(Client {
+            link: Some(link),
+            seat,
+        }) = self.clients.get_mut(at)
+        else {
             return;
         };
         match link.is_connected() {
@@ -67,14 +77,21 @@ impl Generator {
             Err(_) => return self.lose(at),
         }
         seat.stage = Stage::Greeting;
-        let connect = seat.opening.as_mut().map(|opening| std::mem::take(&mut opening.connect));
+        let connect = seat
+            .opening
+            .as_mut()
+            .map(|opening| std::mem::take(&mut opening.connect));
         self.send(at, &connect.unwrap_or_default());
     }
 
     /// Drops a client's socket and counts it as failed or disconnected.
     pub(super) fn lose(&mut self, at: usize) {
-        let Some(client) = self.clients.get_mut(at) else { return };
-        let Some(mut link) = client.link.take() else { return };
+        let Some(client) = self.clients.get_mut(at) else {
+            return;
+        };
+        let Some(mut link) = client.link.take() else {
+            return;
+        };
         // Closing removes it from the poll anyway; what counts is that it is gone.
         let _ = self.poll.registry().deregister(&mut link.stream);
         link.close_at_once();
@@ -92,7 +109,11 @@ impl Generator {
     /// Counts everyone who is still connecting as failed: publishing begins without them.
     pub(super) fn give_up_connecting(&mut self) {
         for at in 0..self.clients.len() {
-            if self.clients.get(at).is_some_and(|client| client.seat.is_unanswered()) {
+            if self
+                .clients
+                .get(at)
+                .is_some_and(|client| client.seat.is_unanswered())
+            {
                 self.lose(at);
             }
         }
@@ -114,7 +135,8 @@ impl Generator {
         for _ in 0..self.clients.len().div_ceil(quarter) {
             self.swept = (self.swept + 1) % self.clients.len().max(1);
             let is_silent = |client: &Client| {
-                client.seat.stage == Stage::Ready && now.saturating_sub(client.seat.spoke) > keep_alive * SECOND / 2
+                client.seat.stage == Stage::Ready
+                    && now.saturating_sub(client.seat.spoke) > keep_alive * SECOND / 2
             };
             if self.clients.get(self.swept).is_some_and(is_silent) {
                 self.send(self.swept, &[kind::PINGREQ << 4, 0]);

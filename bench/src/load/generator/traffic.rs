@@ -5,15 +5,19 @@ use tidegate_codec::QoS;
 use super::Generator;
 use crate::clock;
 use crate::load::client::{Client, Role, Seat, Stage};
-use crate::load::link::Received;
 use crate::load::phase::Phase;
 use crate::load::plan::Pace;
 use crate::load::subscriber::Turn;
+use crate::stream::Received;
 
 impl Generator {
     /// Reads a client's socket once, takes in all packets, and writes what they call for at once.
     pub(super) fn read(&mut self, at: usize) {
-        let Some(Client { link: Some(link), seat }) = self.clients.get_mut(at) else {
+        let Some(Client {
+            link: Some(link),
+            seat,
+        }) = self.clients.get_mut(at)
+        else {
             return;
         };
         let count = match link.receive(&mut self.buffer) {
@@ -39,14 +43,23 @@ impl Generator {
         }
         if read.is_err() || seat.stage == Stage::Gone {
             // How it is counted depends on how far it had come before this read.
-            seat.stage = if was_unanswered { Stage::Greeting } else { Stage::Ready };
+            seat.stage = if was_unanswered {
+                Stage::Greeting
+            } else {
+                Stage::Ready
+            };
             return self.lose(at);
         }
         if was_unanswered && !seat.is_unanswered() {
             self.unanswered -= 1;
         }
         if link.is_clear() {
-            Self::feed(seat, &self.plan.publish.pace, (self.phase, now, &self.schedule), &mut self.out);
+            Self::feed(
+                seat,
+                &self.plan.publish.pace,
+                (self.phase, now, &self.schedule),
+                &mut self.out,
+            );
         }
         if !self.out.is_empty() {
             seat.spoke = now;
@@ -58,7 +71,11 @@ impl Generator {
 
     /// Writes what was kept back, and publishes again when all of it went.
     pub(super) fn on_writable(&mut self, at: usize) {
-        let Some(Client { link: Some(link), seat }) = self.clients.get_mut(at) else {
+        let Some(Client {
+            link: Some(link),
+            seat,
+        }) = self.clients.get_mut(at)
+        else {
             return;
         };
         if seat.stage == Stage::Connecting {
@@ -89,7 +106,9 @@ impl Generator {
     /// Sends what is due at `now`, and one batch of everyone who waits for nothing.
     pub(super) fn publish_due(&mut self, now: u64) {
         while self.next_publish().is_some_and(|due| due <= now) {
-            let Some((place, _)) = self.schedule.next() else { break };
+            let Some((place, _)) = self.schedule.next() else {
+                break;
+            };
             self.schedule.served += 1;
             let at = self.publishers_from + place;
             if let Some(Client { seat, .. }) = self.clients.get_mut(at)
@@ -120,7 +139,11 @@ impl Generator {
     /// Publishes whatever a client may publish now, unless earlier bytes still wait.
     pub(super) fn publish(&mut self, at: usize) {
         let now = clock::now();
-        let Some(Client { link: Some(link), seat }) = self.clients.get_mut(at) else {
+        let Some(Client {
+            link: Some(link),
+            seat,
+        }) = self.clients.get_mut(at)
+        else {
             return;
         };
         if !link.is_clear() {
@@ -132,7 +155,12 @@ impl Generator {
             && self.plan.publish.qos == QoS::AtMostOnce;
         match (&mut seat.role, is_free && seat.stage == Stage::Ready) {
             (Role::Publisher(publisher), true) => publisher.saturate(now, &mut self.out),
-            _ => Self::feed(seat, &self.plan.publish.pace, (self.phase, now, &self.schedule), &mut self.out),
+            _ => Self::feed(
+                seat,
+                &self.plan.publish.pace,
+                (self.phase, now, &self.schedule),
+                &mut self.out,
+            ),
         }
         if self.out.is_empty() {
             return;
@@ -156,13 +184,17 @@ impl Generator {
         (phase, now, schedule): (Phase, u64, &super::Schedule),
         out: &mut Vec<u8>,
     ) {
-        let Role::Publisher(publisher) = &mut seat.role else { return };
+        let Role::Publisher(publisher) = &mut seat.role else {
+            return;
+        };
         if seat.stage != Stage::Ready {
             return;
         }
         let was_behind = publisher.is_behind();
         match (pace, phase) {
-            (Pace::Saturated, Phase::Publish) if !publisher.is_unacknowledged() => publisher.saturate(now, out),
+            (Pace::Saturated, Phase::Publish) if !publisher.is_unacknowledged() => {
+                publisher.saturate(now, out)
+            }
             (Pace::Every(_), Phase::Publish | Phase::Drain) => publisher.catch_up(schedule, out),
             _ => {}
         }
@@ -190,7 +222,11 @@ impl Generator {
 
     /// Sends `bytes` on a client's socket, if it has one.
     pub(super) fn send(&mut self, at: usize, bytes: &[u8]) {
-        let Some(Client { link: Some(link), seat }) = self.clients.get_mut(at) else {
+        let Some(Client {
+            link: Some(link),
+            seat,
+        }) = self.clients.get_mut(at)
+        else {
             return;
         };
         seat.spoke = clock::now();

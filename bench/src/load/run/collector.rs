@@ -70,7 +70,11 @@ impl Round {
 
 impl<'a> Collector<'a> {
     /// Begins the first interval.
-    pub fn new(reports: Receiver<Report>, plan: &LoadPlan, broker: Option<&'a Watch>) -> Result<Self, LoadError> {
+    pub fn new(
+        reports: Receiver<Report>,
+        plan: &LoadPlan,
+        broker: Option<&'a Watch>,
+    ) -> Result<Self, LoadError> {
         let began = clock::now();
         Ok(Self {
             reports,
@@ -105,7 +109,11 @@ impl<'a> Collector<'a> {
     }
 
     /// Collects until every client is ready or gone, or none got through for `stall`.
-    pub fn until_settled(&mut self, stall: Duration, observe: &mut dyn FnMut(&Second)) -> Result<(), LoadError> {
+    pub fn until_settled(
+        &mut self,
+        stall: Duration,
+        observe: &mut dyn FnMut(&Second),
+    ) -> Result<(), LoadError> {
         self.until_still(stall, observe, |collector, round| {
             let counters = &collector.run_total.counters;
             (round.is_settled, counters.ready + counters.failed)
@@ -113,7 +121,11 @@ impl<'a> Collector<'a> {
     }
 
     /// Collects for so long, at least.
-    pub fn for_duration(&mut self, time: Duration, observe: &mut dyn FnMut(&Second)) -> Result<(), LoadError> {
+    pub fn for_duration(
+        &mut self,
+        time: Duration,
+        observe: &mut dyn FnMut(&Second),
+    ) -> Result<(), LoadError> {
         let until = clock::now() + u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
         while clock::now() < until {
             self.next_round(Phase::Connect, observe)?;
@@ -121,14 +133,26 @@ impl<'a> Collector<'a> {
         Ok(())
     }
 
+    /// Ends the last interval of a run that publishes nothing.
+    pub fn finish(&mut self, observe: &mut dyn FnMut(&Second)) -> Result<(), LoadError> {
+        self.emit(Phase::Connect, clock::now(), observe)
+    }
+
     /// Collects the intervals of publishing up to `time` after `start`.
-    pub fn publish(&mut self, start: u64, time: Duration, observe: &mut dyn FnMut(&Second)) -> Result<(), LoadError> {
+    pub fn publish(
+        &mut self,
+        start: u64,
+        time: Duration,
+        observe: &mut dyn FnMut(&Second),
+    ) -> Result<(), LoadError> {
         if !self.is_publishing {
             self.is_publishing = true;
             self.emit(Phase::Connect, start, observe)?;
             self.current.since = start;
         }
-        let intervals = u64::try_from(time.as_nanos()).unwrap_or(u64::MAX).div_ceil(self.interval);
+        let intervals = u64::try_from(time.as_nanos())
+            .unwrap_or(u64::MAX)
+            .div_ceil(self.interval);
         while self.current.since < start + intervals * self.interval {
             let round = self.next_round(Phase::Publish, observe)?;
             self.emit(Phase::Publish, round.at, observe)?;
@@ -137,7 +161,11 @@ impl<'a> Collector<'a> {
     }
 
     /// Collects until everything that was sent has arrived, or nothing moved for `stall`.
-    pub fn until_drained(&mut self, stall: Duration, observe: &mut dyn FnMut(&Second)) -> Result<(), LoadError> {
+    pub fn until_drained(
+        &mut self,
+        stall: Duration,
+        observe: &mut dyn FnMut(&Second),
+    ) -> Result<(), LoadError> {
         self.until_still(stall, observe, |collector, round| {
             let counters = &collector.run_total.counters;
             let arrived = counters.delivered - counters.duplicated - counters.foreign;
@@ -153,7 +181,11 @@ impl<'a> Collector<'a> {
         observe: &mut dyn FnMut(&Second),
         look: impl Fn(&Self, &Round) -> (bool, u64),
     ) -> Result<(), LoadError> {
-        let phase = if self.is_publishing { Phase::Drain } else { Phase::Connect };
+        let phase = if self.is_publishing {
+            Phase::Drain
+        } else {
+            Phase::Connect
+        };
         let (mut moved_at, mut last) = (clock::now(), 0);
         loop {
             let round = self.next_round(phase, observe)?;
@@ -193,7 +225,9 @@ impl<'a> Collector<'a> {
             if round.reports >= self.threads {
                 let round = std::mem::replace(&mut self.round, Round::of(phase));
                 self.expected = round.expected;
-                if phase != Phase::Publish && round.at.saturating_sub(self.current.since) + MILLISECOND >= self.interval {
+                if phase != Phase::Publish
+                    && round.at.saturating_sub(self.current.since) + MILLISECOND >= self.interval
+                {
                     self.emit(phase, round.at, observe)?;
                 }
                 return Ok(round);
@@ -222,7 +256,9 @@ impl<'a> Collector<'a> {
             acknowledge_us: Percentiles::of(&mut tally.acknowledge),
             deliver_us: Percentiles::of(&mut tally.deliver),
             generator_cores: self.current.cpu as f64 / elapsed,
-            broker_cores: broker.zip(self.current.broker).map(|(now, before)| now.cores_since(&before)),
+            broker_cores: broker
+                .zip(self.current.broker)
+                .map(|(now, before)| now.cores_since(&before)),
             broker,
         };
         observe(&second);
