@@ -11,3 +11,8 @@ pub mod wire;
 pub mod floor;
 pub mod load;
 pub mod measure;
+pub mod peers;
+pub mod report;
+pub mod scenario;
+
+pub mod cli;

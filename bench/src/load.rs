@@ -25,6 +25,7 @@ mod roster;
 mod run;
 mod subscriber;
 
-pub use outcome::{Outcome, Percentiles, Second, Totals};
+pub use outcome::{Connected, Outcome, Percentiles, Published, Second, Totals};
+pub use phase::Phase;
 pub use plan::{ConnectPlan, LoadPlan, Pace, PlanError, PublishPlan, SubscribePlan};
 pub use run::{LoadError, run};

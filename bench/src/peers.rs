@@ -5,7 +5,7 @@ pub mod loads;
 pub mod recipe;
 pub mod running;
 
-pub use compare::{Comparison, Figure, Run};
+pub use compare::{Comparison, Event, Figure, Metric, Run, RunError};
 pub use loads::Load;
 pub use recipe::{Absent, Peer, Recipe, Setting};
-pub use running::{Running, StartError};
+pub use running::{Running, Stage, StartError};

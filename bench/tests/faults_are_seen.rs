@@ -1,5 +1,7 @@
 //! A broker that loses, repeats, reorders or does not acknowledge is found out, by the exact numbers.
 
+#![allow(clippy::unwrap_used, clippy::indexing_slicing)] // a test fails by panicking
+
 mod common;
 mod faulty_broker;
 

@@ -95,7 +95,7 @@ impl Seat {
 
     /// Takes in one packet of the broker.
     #[inline]
-    pub fn on_frame(&mut self, frame: &Frame<'_>, version: Version, turn: Turn<'_>) {
+    pub fn on_frame(&mut self, frame: &Frame<'_>, version: Version, turn: &mut Turn<'_>) {
         match (self.stage, &mut self.role) {
             (Stage::Ready, Role::Publisher(publisher)) => {
                 publisher.on_frame(frame, turn.now, turn.tally, turn.out);
@@ -114,7 +114,7 @@ impl Seat {
         }
     }
 
-    fn on_connack(&mut self, frame: &Frame<'_>, version: Version, turn: Turn<'_>) {
+    fn on_connack(&mut self, frame: &Frame<'_>, version: Version, turn: &mut Turn<'_>) {
         let Ok(welcome) = setup::read_connack(version, frame.raw) else {
             self.stage = Stage::Gone;
             return;
@@ -131,7 +131,7 @@ impl Seat {
         }
     }
 
-    fn become_ready(&mut self, turn: Turn<'_>) {
+    fn become_ready(&mut self, turn: &mut Turn<'_>) {
         self.stage = Stage::Ready;
         turn.tally.counters.ready += 1;
         turn.tally.connect.record(turn.now.saturating_sub(self.intended));

@@ -238,6 +238,17 @@ impl LoadPlan {
     }
 }
 
+/// Raises the soft limit of open files to the hard one: for a server, which cannot know how many will come.
+pub fn allow_all_files() {
+    let limits = getrlimit(Resource::Nofile);
+    let raised = Rlimit {
+        current: limits.maximum,
+        maximum: limits.maximum,
+    };
+    // Failing leaves the limit as it was, and connections beyond it are refused.
+    let _ = setrlimit(Resource::Nofile, raised);
+}
+
 fn allow_files(clients: u64) -> Result<(), PlanError> {
     let needed = clients + FILES_RESERVED;
     let limits = getrlimit(Resource::Nofile);

@@ -64,7 +64,7 @@ impl Subscriber {
 
     /// Takes in one packet of the broker; what is to be answered goes to `out`.
     #[inline]
-    pub fn on_frame(&mut self, frame: &Frame<'_>, version: Version, turn: Turn<'_>) {
+    pub fn on_frame(&mut self, frame: &Frame<'_>, version: Version, turn: &mut Turn<'_>) {
         match frame.kind() {
             kind::PUBLISH => self.on_publish(frame, version, turn),
             kind::PUBREL => match frame.packet_id() {
@@ -89,7 +89,7 @@ impl Subscriber {
         self.stamp.is_some()
     }
 
-    fn on_publish(&mut self, frame: &Frame<'_>, version: Version, turn: Turn<'_>) {
+    fn on_publish(&mut self, frame: &Frame<'_>, version: Version, turn: &mut Turn<'_>) {
         let Some(delivery) = frame.delivery(version) else {
             turn.tally.counters.malformed += 1;
             return;
@@ -105,7 +105,7 @@ impl Subscriber {
         }
     }
 
-    fn trace(&mut self, stamp: Option<Stamp>, turn: Turn<'_>) {
+    fn trace(&mut self, stamp: Option<Stamp>, turn: &mut Turn<'_>) {
         let stamp = stamp.filter(|stamp| stamp.intended >= self.since);
         let placed = stamp.and_then(|stamp| Some((stamp, self.expected.place(stamp.publisher)?)));
         let Some((stamp, place)) = placed else {

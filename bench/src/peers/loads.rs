@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use tidegate_codec::QoS;
 
+use crate::load::template::{PayloadTemplate, Template};
 use crate::load::{LoadPlan, Pace};
 
 /// A load by name.
@@ -21,6 +22,8 @@ pub enum Load {
     Qos2,
     /// QoS 1 as above, and one subscriber that receives everything.
     Wildcard,
+    /// The same with that subscriber at QoS 1.
+    WildcardQos1,
     /// 15,000 clients with one message a second each, QoS 1.
     Paced,
     /// 1,000 publishers with one message of 50 B a second each, QoS 1, to 1,000 subscribers.
@@ -53,18 +56,22 @@ impl FromStr for Load {
     type Err = UnknownLoad;
 
     fn from_str(text: &str) -> Result<Self, UnknownLoad> {
-        Self::ALL.into_iter().find(|load| load.name() == text).ok_or_else(|| UnknownLoad(text.to_owned()))
+        Self::ALL
+            .into_iter()
+            .find(|load| load.name() == text)
+            .ok_or_else(|| UnknownLoad(text.to_owned()))
     }
 }
 
 impl Load {
     /// All of them, in the order in which they are run.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 9] = [
         Self::Qos1,
         Self::OneInFlight,
         Self::Qos0,
         Self::Qos2,
         Self::Wildcard,
+        Self::WildcardQos1,
         Self::Paced,
         Self::PubSub,
         Self::Idle,
@@ -78,6 +85,7 @@ impl Load {
             Self::Qos0 => "qos0",
             Self::Qos2 => "qos2",
             Self::Wildcard => "wildcard",
+            Self::WildcardQos1 => "wildcard-qos1",
             Self::Paced => "paced",
             Self::PubSub => "pubsub",
             Self::Idle => "idle",
@@ -92,7 +100,10 @@ impl Load {
             Self::OneInFlight => "200 clients x 1 in flight, QoS 1, 200 B".to_owned(),
             Self::Qos0 => "200 clients, QoS 0, 200 B, as fast as the broker reads".to_owned(),
             Self::Qos2 => "200 clients x 20 in flight, QoS 2, 200 B".to_owned(),
-            Self::Wildcard => "200 clients x 20 in flight, QoS 1, 200 B, and one subscriber to all at QoS 0".to_owned(),
+            Self::Wildcard => {
+                "200 clients x 20 in flight, QoS 1, 200 B, one subscriber to all at QoS 0".to_owned()
+            }
+            Self::WildcardQos1 => "the same, the subscriber at QoS 1".to_owned(),
             Self::Paced => format!("{clients} clients x 1 message/s, QoS 1, 200 B"),
             Self::PubSub => "1000 publishers x 1 message/s, QoS 1, 50 B, to 1000 subscribers".to_owned(),
             Self::Idle => format!("{clients} clients connect and stay idle"),
@@ -111,10 +122,12 @@ impl Load {
             Self::OneInFlight => plan.publish.window = 1,
             Self::Qos0 => plan.publish.qos = QoS::AtMostOnce,
             Self::Qos2 => plan.publish.qos = QoS::ExactlyOnce,
-            Self::Wildcard => {
+            Self::Wildcard | Self::WildcardQos1 => {
                 plan.subscribe.clients = 1;
-                plan.subscribe.qos = QoS::AtMostOnce;
-                plan.subscribe.filter = crate::load::template::Template::constant("bench/#");
+                plan.subscribe.filter = Template::constant("bench/#");
+                if self == Self::Wildcard {
+                    plan.subscribe.qos = QoS::AtMostOnce;
+                }
             }
             Self::Paced => {
                 plan.publish.clients = scale.clients;
@@ -124,7 +137,7 @@ impl Load {
                 plan.publish.clients = 1000;
                 plan.subscribe.clients = 1000;
                 plan.publish.pace = Pace::Every(Duration::from_secs(1));
-                plan.publish.payload = crate::load::template::PayloadTemplate::Fixed(50);
+                plan.publish.payload = PayloadTemplate::Fixed(50);
             }
             Self::Idle => {
                 plan.publish.clients = scale.clients;
@@ -151,8 +164,15 @@ mod tests {
         };
         for load in Load::ALL {
             assert_eq!(load.name().parse::<Load>().unwrap(), load);
-            load.plan("127.0.0.1:1883".parse().unwrap(), &scale).check().unwrap();
+            load.plan("127.0.0.1:1883".parse().unwrap(), &scale)
+                .check()
+                .unwrap();
         }
-        assert!("x".parse::<Load>().unwrap_err().to_string().contains("one-in-flight"));
+        assert!(
+            "x".parse::<Load>()
+                .unwrap_err()
+                .to_string()
+                .contains("one-in-flight")
+        );
     }
 }

@@ -104,7 +104,9 @@ impl Peer {
             Self::Floor => "floor".to_owned(),
             Self::Tidegate => "tidegate".to_owned(),
             Self::TidegateWith(config) => {
-                let stem = config.file_stem().map_or_else(String::new, |stem| stem.to_string_lossy().into_owned());
+                let stem = config
+                    .file_stem()
+                    .map_or_else(String::new, |stem| stem.to_string_lossy().into_owned());
                 format!("tidegate={stem}")
             }
             Self::Mosquitto => "mosquitto".to_owned(),
@@ -136,14 +138,23 @@ fn find(name: &str) -> Option<PathBuf> {
 /// The first line that `program` prints about itself.
 fn first_line(program: &Path, arg: &str) -> String {
     let output = Command::new(program).arg(arg).stdin(Stdio::null()).output();
-    let text = output.map(|output| [output.stdout, output.stderr].concat()).unwrap_or_default();
+    let text = output
+        .map(|output| [output.stdout, output.stderr].concat())
+        .unwrap_or_default();
     let text = String::from_utf8_lossy(&text);
-    let line = text.lines().find(|line| !line.trim().is_empty()).unwrap_or("version unknown");
+    let line = text
+        .lines()
+        .find(|line| !line.trim().is_empty())
+        .unwrap_or("version unknown");
     line.trim().to_owned()
 }
 
 fn lines(text: &str) -> Vec<String> {
-    text.lines().map(str::trim_end).filter(|line| !line.is_empty()).map(str::to_owned).collect()
+    text.lines()
+        .map(str::trim_end)
+        .filter(|line| !line.is_empty())
+        .map(str::to_owned)
+        .collect()
 }
 
 #[cfg(test)]
@@ -152,7 +163,10 @@ mod tests {
 
     #[test]
     fn peers_are_named() {
-        assert_eq!("tidegate=rules/pass.toml".parse::<Peer>().unwrap().name(), "tidegate=pass");
+        assert_eq!(
+            "tidegate=rules/pass.toml".parse::<Peer>().unwrap().name(),
+            "tidegate=pass"
+        );
         for name in ["floor", "tidegate", "mosquitto", "rumqttd", "nats"] {
             assert_eq!(name.parse::<Peer>().unwrap().name(), name);
         }

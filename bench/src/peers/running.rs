@@ -76,7 +76,11 @@ impl Running {
     pub fn start(peer: &Peer, stage: &Stage) -> Result<Self, StartError> {
         let failed = |program: &Path| {
             let (peer, program) = (peer.name(), program.to_owned());
-            move |source| StartError::Start { peer, program, source }
+            move |source| StartError::Start {
+                peer,
+                program,
+                source,
+            }
         };
         let directory = own_directory().map_err(failed(Path::new("directory")))?;
         let (mqtt, other) = free_addresses().map_err(failed(Path::new("ports")))?;
@@ -149,19 +153,30 @@ fn spawn(recipe: &Recipe, directory: &Path, cores: &Cores) -> io::Result<Child> 
     let output = File::create(directory.join("output.log"))?;
     let errors = output.try_clone()?;
     let mut command = Command::new(&recipe.program);
-    command.args(&recipe.args).stdin(Stdio::null()).stdout(output).stderr(errors);
+    command
+        .args(&recipe.args)
+        .stdin(Stdio::null())
+        .stdout(output)
+        .stderr(errors);
     cores.pinned(|| command.spawn())
 }
 
 fn own_directory() -> io::Result<PathBuf> {
     static COUNT: AtomicU32 = AtomicU32::new(0);
-    let name = format!("tidegate-bench-{}-{}", std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed));
+    let name = format!(
+        "tidegate-bench-{}-{}",
+        std::process::id(),
+        COUNT.fetch_add(1, Ordering::Relaxed)
+    );
     let directory = std::env::temp_dir().join(name);
     std::fs::create_dir_all(&directory)?;
     Ok(directory)
 }
 
 fn free_addresses() -> io::Result<(SocketAddr, SocketAddr)> {
-    let (first, second) = (TcpListener::bind("127.0.0.1:0")?, TcpListener::bind("127.0.0.1:0")?);
+    let (first, second) = (
+        TcpListener::bind("127.0.0.1:0")?,
+        TcpListener::bind("127.0.0.1:0")?,
+    );
     Ok((first.local_addr()?, second.local_addr()?))
 }

@@ -35,8 +35,7 @@ impl Generator {
         let (tally, out, version) = (&mut self.tally, &mut self.out, self.plan.version);
         let was_unanswered = seat.is_unanswered();
         let read = link.frames(self.buffer.get(..count).unwrap_or_default(), |frame| {
-            let turn = Turn { now, tally, out };
-            seat.on_frame(&frame, version, turn);
+            seat.on_frame(&frame, version, &mut Turn { now, tally, out });
         });
         if read.is_err() {
             self.tally.counters.malformed += 1;
@@ -193,7 +192,7 @@ impl Generator {
         let was_behind = publisher.is_behind();
         match (pace, phase) {
             (Pace::Saturated, Phase::Publish) if !publisher.is_unacknowledged() => {
-                publisher.saturate(now, out)
+                publisher.saturate(now, out);
             }
             (Pace::Every(_), Phase::Publish | Phase::Drain) => publisher.catch_up(schedule, out),
             _ => {}

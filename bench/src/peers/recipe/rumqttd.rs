@@ -36,7 +36,10 @@ dynamic_filters = true
         version: first_line(&program, "--version"),
         program,
         args: vec!["-c".into(), path.clone().into(), "-q".into()],
-        shown: lines(&config).into_iter().filter(|line| !line.starts_with("listen")).collect(),
+        shown: lines(&config)
+            .into_iter()
+            .filter(|line| !line.starts_with("listen"))
+            .collect(),
         file: Some((path, config)),
     })
 }

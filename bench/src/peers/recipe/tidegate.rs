@@ -25,7 +25,11 @@ pub fn recipe(setting: &Setting, config: Option<&Path>) -> Result<Recipe, Absent
     shown.extend(setting.tidegate_args.iter().cloned());
     if let Some(config) = config {
         shown.push(format!("--config {}", config.display()));
-        shown.extend(std::fs::read_to_string(config).map(|text| super::lines(&text)).unwrap_or_default());
+        shown.extend(
+            std::fs::read_to_string(config)
+                .map(|text| super::lines(&text))
+                .unwrap_or_default(),
+        );
     }
     Ok(Recipe {
         version: first_line(&program, "--version"),
