@@ -1,0 +1,200 @@
+//! Line charts as SVG, readable without a script; a script of the page adds values under the pointer.
+
+use std::fmt::Write as _;
+
+use super::format::number;
+use super::{Chart, Series};
+
+const WIDTH: f64 = 760.0;
+const HEIGHT: f64 = 260.0;
+const LEFT: f64 = 64.0;
+const RIGHT: f64 = 16.0;
+const TOP: f64 = 12.0;
+const BOTTOM: f64 = 32.0;
+/// Lines that are told apart by colour; the page's style gives the colours.
+const COLOURS: usize = 6;
+
+/// Writes `chart` as an SVG element.
+pub fn svg(chart: &Chart) -> String {
+    let scale = Scale::of(&chart.series);
+    let mut out = format!(
+        "<svg viewBox=\"0 0 {WIDTH} {HEIGHT}\" role=\"img\" aria-label=\"{}\" data-left=\"{LEFT}\" \
+         data-right=\"{}\" data-xmin=\"{}\" data-xmax=\"{}\">\n",
+        escape(&chart.title),
+        WIDTH - RIGHT,
+        scale.x.0,
+        scale.x.1,
+    );
+    axes(&mut out, &scale, &chart.unit);
+    for (turn, series) in chart.series.iter().enumerate() {
+        line(&mut out, &scale, series, turn % COLOURS);
+    }
+    out.push_str("<line class=\"cursor\" y1=\"12\" y2=\"228\" x1=\"-9\" x2=\"-9\"/>\n</svg>\n");
+    legend(&mut out, &chart.series);
+    out
+}
+
+/// Text that means nothing to a browser.
+pub fn escape(text: &str) -> String {
+    text.replace('&', "&amp;")
+        .replace('<', "&lt;")
+        .replace('>', "&gt;")
+        .replace('"', "&quot;")
+}
+
+struct Scale {
+    x: (f64, f64),
+    top: f64,
+    step: f64,
+}
+
+impl Scale {
+    fn of(series: &[Series]) -> Self {
+        let points = || series.iter().flat_map(|series| series.points.iter().copied());
+        let first = points().map(|(x, _)| x).fold(f64::INFINITY, f64::min);
+        let last = points().map(|(x, _)| x).fold(0.0, f64::max);
+        let highest = points().map(|(_, y)| y).fold(0.0, f64::max);
+        let step = round_step(highest / 4.0);
+        Self {
+            x: (first.min(last), last.max(first.min(last) + 1e-9)),
+            top: (highest / step).ceil().max(1.0) * step,
+            step,
+        }
+    }
+
+    fn at(&self, (x, y): (f64, f64)) -> (f64, f64) {
+        let across = (x - self.x.0) / (self.x.1 - self.x.0);
+        let up = y / self.top;
+        (
+            LEFT + across * (WIDTH - LEFT - RIGHT),
+            HEIGHT - BOTTOM - up * (HEIGHT - TOP - BOTTOM),
+        )
+    }
+}
+
+/// The least of 1, 2 and 5 times a power of ten that is at least `wanted`.
+fn round_step(wanted: f64) -> f64 {
+    if !(wanted.is_finite() && wanted > 0.0) {
+        return 1.0;
+    }
+    let power = 10_f64.powf(wanted.log10().floor());
+    [1.0, 2.0, 5.0, 10.0]
+        .map(|digit| digit * power)
+        .into_iter()
+        .find(|step| *step >= wanted * 0.999)
+        .unwrap_or(power)
+}
+
+fn axes(out: &mut String, scale: &Scale, unit: &str) {
+    let mut value = 0.0;
+    while value <= scale.top * 1.001 {
+        let (_, y) = scale.at((scale.x.0, value));
+        let _ = writeln!(
+            out,
+            "<line class=\"grid\" x1=\"{LEFT}\" x2=\"{}\" y1=\"{y:.1}\" y2=\"{y:.1}\"/>\
+             <text class=\"axis\" text-anchor=\"end\" x=\"{}\" y=\"{:.1}\">{}</text>",
+            WIDTH - RIGHT,
+            LEFT - 6.0,
+            y + 4.0,
+            number(value),
+        );
+        value += scale.step;
+    }
+    let step = round_step((scale.x.1 - scale.x.0) / 8.0);
+    let mut second = (scale.x.0 / step).ceil() * step;
+    while second <= scale.x.1 * 1.001 {
+        let (x, _) = scale.at((second, 0.0));
+        let _ = writeln!(
+            out,
+            "<text class=\"axis\" text-anchor=\"middle\" x=\"{x:.1}\" y=\"{:.1}\">{} s</text>",
+            HEIGHT - BOTTOM + 18.0,
+            number(second),
+        );
+        second += step;
+    }
+    let _ = writeln!(
+        out,
+        "<text class=\"axis unit\" x=\"{}\" y=\"{:.1}\">{}</text>",
+        LEFT + 6.0,
+        TOP + 8.0,
+        escape(unit)
+    );
+}
+
+fn line(out: &mut String, scale: &Scale, series: &Series, colour: usize) {
+    let mut path = String::new();
+    for point in &series.points {
+        let (x, y) = scale.at(*point);
+        let _ = write!(path, "{x:.1},{y:.1} ");
+    }
+    let values: Vec<String> = series
+        .points
+        .iter()
+        .map(|(x, y)| format!("{x:.2}:{}", number(*y)))
+        .collect();
+    let _ = writeln!(
+        out,
+        "<polyline class=\"line c{colour}\" points=\"{}\" data-name=\"{}\" data-values=\"{}\"/>",
+        path.trim_end(),
+        escape(&series.name),
+        // Commas keep thousands apart in the values.
+        values.join(";"),
+    );
+}
+
+fn legend(out: &mut String, series: &[Series]) {
+    out.push_str("<ul class=\"legend\">");
+    for (turn, series) in series.iter().enumerate() {
+        let _ = write!(
+            out,
+            "<li><i class=\"c{}\"></i>{}</li>",
+            turn % COLOURS,
+            escape(&series.name)
+        );
+    }
+    out.push_str("</ul>\n<p class=\"values\" aria-live=\"polite\"></p>\n");
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn steps_are_round() {
+        assert_eq!(
+            [0.3, 1.0, 1.1, 26.0, 700.0].map(round_step),
+            [0.5, 1.0, 2.0, 50.0, 1000.0]
+        );
+        assert_eq!([0.0, f64::NAN, f64::INFINITY].map(round_step), [1.0, 1.0, 1.0]);
+    }
+
+    #[test]
+    fn every_point_lies_within_the_axes() {
+        let chart = Chart {
+            title: "a < b".to_owned(),
+            unit: "µs".to_owned(),
+            series: vec![Series {
+                name: "p50".to_owned(),
+                points: vec![(1.0, 0.0), (2.0, 930.0), (3.0, 12.5)],
+            }],
+        };
+        let text = svg(&chart);
+        assert!(text.contains("a &lt; b") && text.contains("2.00:930"));
+        let points = text.split("points=\"").nth(1).unwrap().split('"').next().unwrap();
+        for point in points.split(' ') {
+            let (x, y) = point.split_once(',').unwrap();
+            assert!((LEFT..=WIDTH - RIGHT).contains(&x.parse().unwrap()), "{point}");
+            assert!((TOP..=HEIGHT - BOTTOM).contains(&y.parse().unwrap()), "{point}");
+        }
+    }
+
+    #[test]
+    fn an_empty_chart_is_a_chart() {
+        let chart = Chart {
+            title: String::new(),
+            unit: String::new(),
+            series: vec![],
+        };
+        assert!(svg(&chart).ends_with("</p>\n"));
+    }
+}
