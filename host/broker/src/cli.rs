@@ -112,6 +112,12 @@ pub fn start_log() -> anyhow::Result<()> {
         Ok(text) => tracing_subscriber::EnvFilter::try_new(&text).with_context(|| format!("TIDEGATE_LOG={text}"))?,
         Err(_) => tracing_subscriber::EnvFilter::new("info"),
     };
-    tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).with_target(false).init();
+    let is_terminal = std::io::IsTerminal::is_terminal(&std::io::stderr());
+    tracing_subscriber::fmt()
+        .with_env_filter(filter)
+        .with_writer(std::io::stderr)
+        .with_ansi(is_terminal)
+        .with_target(false)
+        .init();
     Ok(())
 }

@@ -152,7 +152,12 @@ impl Node {
 fn counter(encoder: &mut DescriptorEncoder<'_>, name: &str, help: &str, series: Vec<Series<'_>>) -> fmt::Result {
     let mut metric = encoder.encode_descriptor(name, help, None, MetricType::Counter)?;
     for (labels, value) in series {
-        ConstCounter::new(value).encode(metric.encode_family(&labels)?)?;
+        let counter = ConstCounter::new(value);
+        // A metric without labels has one series.
+        if labels.is_empty() {
+            return counter.encode(metric);
+        }
+        counter.encode(metric.encode_family(&labels)?)?;
     }
     Ok(())
 }
@@ -161,7 +166,12 @@ fn gauge(encoder: &mut DescriptorEncoder<'_>, name: &str, help: &str, series: Ve
     let mut metric = encoder.encode_descriptor(name, help, None, MetricType::Gauge)?;
     for (labels, value) in series {
         let value = i64::try_from(value).unwrap_or(i64::MAX);
-        ConstGauge::new(value).encode(metric.encode_family(&labels)?)?;
+        let gauge = ConstGauge::new(value);
+        // A metric without labels has one series.
+        if labels.is_empty() {
+            return gauge.encode(metric);
+        }
+        gauge.encode(metric.encode_family(&labels)?)?;
     }
     Ok(())
 }
