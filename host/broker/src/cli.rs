@@ -89,7 +89,9 @@ impl Serve {
 }
 
 fn cores() -> usize {
-    std::thread::available_parallelism().map_or(1, usize::from).min(crate::config::WORKERS_MAX)
+    std::thread::available_parallelism()
+        .map_or(1, usize::from)
+        .min(crate::config::WORKERS_MAX)
 }
 
 /// Prints a line for the user.
@@ -109,7 +111,9 @@ pub fn explain(error: &anyhow::Error) -> String {
 /// Sets the log up: level by `TIDEGATE_LOG`, `info` unless told otherwise.
 pub fn start_log() -> anyhow::Result<()> {
     let filter = match std::env::var("TIDEGATE_LOG") {
-        Ok(text) => tracing_subscriber::EnvFilter::try_new(&text).with_context(|| format!("TIDEGATE_LOG={text}"))?,
+        Ok(text) => {
+            tracing_subscriber::EnvFilter::try_new(&text).with_context(|| format!("TIDEGATE_LOG={text}"))?
+        }
         Err(_) => tracing_subscriber::EnvFilter::new("info"),
     };
     let is_terminal = std::io::IsTerminal::is_terminal(&std::io::stderr());

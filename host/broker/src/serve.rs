@@ -27,13 +27,17 @@ pub fn check(settings: &Settings) -> anyhow::Result<()> {
     }
     let mut engine = None;
     for rule in &settings.rules {
-        let Some(ModuleSource::File(path)) = &rule.module else { continue };
+        let Some(ModuleSource::File(path)) = &rule.module else {
+            continue;
+        };
         let wasm = std::fs::read(path).with_context(|| format!("cannot read {}", path.display()))?;
         let engine = match &engine {
             Some(engine) => engine,
             None => engine.insert(Engine::new(EngineSettings::default())?),
         };
-        engine.load(&wasm).with_context(|| format!("rule {}: {}", rule.name, path.display()))?;
+        engine
+            .load(&wasm)
+            .with_context(|| format!("rule {}: {}", rule.name, path.display()))?;
     }
     Ok(())
 }

@@ -14,9 +14,18 @@ const DEPENDENCIES: &[(&str, &[&str])] = &[
     ("tidegate-session", &["tidegate-codec"]),
     ("tidegate-router", &["tidegate-codec"]),
     ("tidegate-sinks", &["tidegate-codec", "tidegate-log"]),
-    ("tidegate-sink-sqlite", &["tidegate-codec", "tidegate-log", "tidegate-sinks"]),
-    ("tidegate-rules", &["tidegate-codec", "tidegate-log", "tidegate-sinks"]),
-    ("tidegate-bench", &["tidegate-codec", "tidegate-rules", "tidegate-log"]),
+    (
+        "tidegate-sink-sqlite",
+        &["tidegate-codec", "tidegate-log", "tidegate-sinks"],
+    ),
+    (
+        "tidegate-rules",
+        &["tidegate-codec", "tidegate-log", "tidegate-sinks"],
+    ),
+    (
+        "tidegate-bench",
+        &["tidegate-codec", "tidegate-rules", "tidegate-log"],
+    ),
 ];
 
 /// Libraries that one crate alone may name.
@@ -30,7 +39,10 @@ const OWNERS: &[(&str, &[&str])] = &[
 ];
 
 fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap()
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../..")
+        .canonicalize()
+        .unwrap()
 }
 
 /// Source files that git tracks or would track, so that build output does not count.
@@ -58,10 +70,16 @@ fn files_are_small_and_say_what_they_own() {
         let text = std::fs::read_to_string(&path).unwrap();
         let lines = text.lines().count();
         if lines > LINES_MAX {
-            bad.push(format!("{}: {lines} lines, the limit is {LINES_MAX}", path.display()));
+            bad.push(format!(
+                "{}: {lines} lines, the limit is {LINES_MAX}",
+                path.display()
+            ));
         }
         if !text.starts_with("//!") {
-            bad.push(format!("{}: does not open with //! and what it owns", path.display()));
+            bad.push(format!(
+                "{}: does not open with //! and what it owns",
+                path.display()
+            ));
         }
     }
     assert!(bad.is_empty(), "{}", bad.join("\n"));
@@ -70,11 +88,18 @@ fn files_are_small_and_say_what_they_own() {
 #[test]
 fn nothing_is_left_unfinished() {
     // Put together here, so that this file does not find itself.
-    let words = ["todo!(", "unimplemented!(", "#[ignore"].map(str::to_owned).into_iter();
-    let words: Vec<String> = words.chain([["FIX", "ME"].concat(), ["TO", "DO:"].concat()]).collect();
+    let words = ["todo!(", "unimplemented!(", "#[ignore"]
+        .map(str::to_owned)
+        .into_iter();
+    let words: Vec<String> = words
+        .chain([["FIX", "ME"].concat(), ["TO", "DO:"].concat()])
+        .collect();
     let this = Path::new(file!()).file_name().unwrap().to_owned();
     let mut bad = Vec::new();
-    for path in sources().into_iter().filter(|path| path.file_name() != Some(&this)) {
+    for path in sources()
+        .into_iter()
+        .filter(|path| path.file_name() != Some(&this))
+    {
         let text = std::fs::read_to_string(&path).unwrap();
         for (number, line) in text.lines().enumerate() {
             if words.iter().any(|word| line.contains(word)) {
@@ -92,7 +117,11 @@ fn dependencies() -> BTreeMap<String, Vec<String>> {
         .current_dir(root())
         .output()
         .unwrap();
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    assert!(
+        output.status.success(),
+        "{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
     let metadata: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
     let text = |value: &serde_json::Value| value.as_str().unwrap().to_owned();
     let normal = |dependency: &&serde_json::Value| dependency["kind"].is_null();
@@ -102,7 +131,10 @@ fn dependencies() -> BTreeMap<String, Vec<String>> {
         .iter()
         .map(|package| {
             let list = package["dependencies"].as_array().unwrap();
-            (text(&package["name"]), list.iter().filter(normal).map(|one| text(&one["name"])).collect())
+            (
+                text(&package["name"]),
+                list.iter().filter(normal).map(|one| text(&one["name"])).collect(),
+            )
         })
         .collect()
 }
@@ -123,7 +155,10 @@ fn heavy_libraries_have_one_owner() {
     for (name, found) in dependencies() {
         for (library, owners) in OWNERS {
             let names_it = found.iter().any(|one| one == library);
-            assert!(!names_it || owners.contains(&name.as_str()), "{name} must not name {library}");
+            assert!(
+                !names_it || owners.contains(&name.as_str()),
+                "{name} must not name {library}"
+            );
         }
     }
 }

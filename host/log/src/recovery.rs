@@ -80,8 +80,13 @@ pub(crate) fn recover(
         remove(disk, CLEANED_NAME)?;
     }
     let opened = open_segments(disk)?;
-    let seed = opened.iter().map(|segment| segment.header.seed).find(|seed| *seed != 0);
-    let numbers = opened.iter().map(|one| one.header.cleaned.map_or(one.header.number, |c| c.covers_through));
+    let seed = opened
+        .iter()
+        .map(|segment| segment.header.seed)
+        .find(|seed| *seed != 0);
+    let numbers = opened
+        .iter()
+        .map(|one| one.header.cleaned.map_or(one.header.number, |c| c.covers_through));
     let next_number = numbers.max().map_or(1, |number| number + 1);
     let epoch = opened.iter().map(|one| one.header.epoch).max().unwrap_or(0) + 1;
     let (kept, superseded) = split_superseded(opened);
@@ -117,8 +122,21 @@ pub(crate) fn recover(
     }
     // A segment prepared for sequences that were never committed says nothing where there are frames.
     let next = pass.expected.unwrap_or(floor + 1).max(committed + 1);
-    let last_at = pass.index.segments.iter().map(|segment| segment.last_at).max().unwrap_or(0);
-    Ok(Recovered { index: pass.index, next, last_at, next_number, seed, report: pass.report })
+    let last_at = pass
+        .index
+        .segments
+        .iter()
+        .map(|segment| segment.last_at)
+        .max()
+        .unwrap_or(0);
+    Ok(Recovered {
+        index: pass.index,
+        next,
+        last_at,
+        next_number,
+        seed,
+        report: pass.report,
+    })
 }
 
 /// Opens all segments in order.
@@ -127,7 +145,9 @@ pub(crate) fn open_segments(disk: &dyn Disk) -> Result<Vec<Opened>, OpenError> {
     names.sort_unstable();
     let mut opened: Vec<Opened> = Vec::new();
     for file_name in names {
-        let Some(number) = number(&file_name) else { continue };
+        let Some(number) = number(&file_name) else {
+            continue;
+        };
         let before = opened.last().map(|one| one.header);
         let one = open_segment(disk, &file_name, number, before)?;
         opened.push(one);
@@ -149,15 +169,34 @@ fn open_segment(
     let (header, header_damaged) = match Header::decode(&block) {
         Ok((header, one_damaged)) => (header, one_damaged),
         Err(BadHeader::Version(found)) => {
-            return Err(OpenError::Version { name: name.to_owned(), found, supported: VERSION });
+            return Err(OpenError::Version {
+                name: name.to_owned(),
+                found,
+                supported: VERSION,
+            });
         }
         // Its frames can still be read by what the other segments say of the log.
         Err(BadHeader::Damaged) => {
             let (seed, after) = before.map_or((0, 0), |before| (before.seed, before.after));
-            (Header { number, seed, epoch: 0, after, begun: false, cleaned: None }, true)
+            (
+                Header {
+                    number,
+                    seed,
+                    epoch: 0,
+                    after,
+                    begun: false,
+                    cleaned: None,
+                },
+                true,
+            )
         }
     };
-    Ok(Opened { header: Header { number, ..header }, file, size, header_damaged })
+    Ok(Opened {
+        header: Header { number, ..header },
+        file,
+        size,
+        header_damaged,
+    })
 }
 
 /// Parts segments from those that a cleaned one has replaced.
@@ -174,7 +213,10 @@ pub(crate) fn split_superseded(opened: Vec<Opened>) -> (Vec<Opened>, Vec<Opened>
 
 /// The last sequence that is known to have been fsynced.
 pub(crate) fn committed_through(opened: &[Opened], checksum: Checksum) -> Result<u64, OpenError> {
-    let cleaned = opened.iter().filter_map(|one| one.header.cleaned).map(|cleaned| cleaned.last.max(cleaned.at));
+    let cleaned = opened
+        .iter()
+        .filter_map(|one| one.header.cleaned)
+        .map(|cleaned| cleaned.last.max(cleaned.at));
     let mut committed = cleaned.max().unwrap_or(0);
     for one in opened.iter().rev().filter(|one| one.header.cleaned.is_none()) {
         let failed = disk_error("read", &name(one.header.number));
@@ -230,7 +272,10 @@ pub(crate) struct Pass {
 
 impl Pass {
     pub(crate) fn new(checksum: Checksum, committed: u64, epoch: u64) -> Self {
-        let report = Recovery { epoch, ..Recovery::default() };
+        let report = Recovery {
+            epoch,
+            ..Recovery::default()
+        };
         let (index, floor, expected, open_damage) = (Index::default(), None, None, None);
         let (omitted, torn_marks, torn_headers) = (Omitted::default(), Vec::new(), Vec::new());
         Self {
@@ -253,7 +298,12 @@ impl Pass {
 
     /// Reads one segment.
     pub(crate) fn read(&mut self, one: Opened) -> io::Result<Content> {
-        let Opened { header, file, size, header_damaged } = one;
+        let Opened {
+            header,
+            file,
+            size,
+            header_damaged,
+        } = one;
         let segment = Segment::new(&header, Arc::clone(&file), size);
         if self.floor.is_none() {
             self.floor = Some(header.after);
@@ -281,7 +331,12 @@ impl Pass {
                 Found::Damage { offset, bytes } => {
                     self.settle_damage(None);
                     damaged = true;
-                    self.open_damage = Some(Damage { segment: header.number, offset, bytes, lost: None });
+                    self.open_damage = Some(Damage {
+                        segment: header.number,
+                        offset,
+                        bytes,
+                        lost: None,
+                    });
                 }
                 Found::End => break,
             }
@@ -298,12 +353,21 @@ impl Pass {
             let segment = self.index.segments.last();
             match segment.filter(|_| first > self.committed) {
                 Some(segment) => {
-                    let torn = Header { after: segment.after.max(first - 1), begun: true, ..header };
+                    let torn = Header {
+                        after: segment.after.max(first - 1),
+                        begun: true,
+                        ..header
+                    };
                     self.torn_headers.push(torn);
                 }
                 None => {
                     let (segment, bytes) = (header.number, HEADER_BYTES as u64);
-                    self.note(Damage { segment, offset: 0, bytes, lost: None });
+                    self.note(Damage {
+                        segment,
+                        offset: 0,
+                        bytes,
+                        lost: None,
+                    });
                 }
             }
         }
@@ -339,11 +403,17 @@ impl Pass {
                 return false;
             }
             let (segment, bytes) = (header.number, 0);
-            self.open_damage.get_or_insert(Damage { segment, offset, bytes, lost: None });
+            self.open_damage.get_or_insert(Damage {
+                segment,
+                offset,
+                bytes,
+                lost: None,
+            });
             self.settle_damage(Some((expected, sequence - 1)));
         } else if sequence > self.committed {
             // Torn among frames that were never reported, and none is missing: it was a mark.
-            self.torn_marks.extend(self.open_damage.take().map(|damage| (damage, expected - 1)));
+            self.torn_marks
+                .extend(self.open_damage.take().map(|damage| (damage, expected - 1)));
         } else {
             self.settle_damage(None);
         }
@@ -357,9 +427,17 @@ impl Pass {
         let from = at.as_ref().map_or(offset, |damage| damage.offset);
         if expected <= self.committed {
             let lost = Some((crate::Sequence(expected), crate::Sequence(self.committed)));
-            self.note(Damage { segment, offset: from, bytes: at.map_or(0, |damage| damage.bytes), lost });
+            self.note(Damage {
+                segment,
+                offset: from,
+                bytes: at.map_or(0, |damage| damage.bytes),
+                lost,
+            });
         }
-        self.report.torn = Some(TornTail { segment, offset: from });
+        self.report.torn = Some(TornTail {
+            segment,
+            offset: from,
+        });
     }
 
     /// The log ends here.
@@ -371,13 +449,24 @@ impl Pass {
         let missing = (expected <= self.committed).then_some((expected, self.committed));
         match (self.open_damage.take(), missing) {
             (Some(damage), None) => {
-                self.report.torn = Some(TornTail { segment: damage.segment, offset: damage.offset });
+                self.report.torn = Some(TornTail {
+                    segment: damage.segment,
+                    offset: damage.offset,
+                });
             }
             (None, Some(_)) if self.index.segments.is_empty() => {}
             (damage, Some(missing)) => {
-                let (segment, offset) =
-                    self.index.segments.last().map_or((0, 0), |segment| (segment.number, segment.end));
-                self.open_damage = Some(damage.unwrap_or(Damage { segment, offset, bytes: 0, lost: None }));
+                let (segment, offset) = self
+                    .index
+                    .segments
+                    .last()
+                    .map_or((0, 0), |segment| (segment.number, segment.end));
+                self.open_damage = Some(damage.unwrap_or(Damage {
+                    segment,
+                    offset,
+                    bytes: 0,
+                    lost: None,
+                }));
                 self.settle_damage(Some(missing));
             }
             (None, None) => {}
@@ -403,24 +492,47 @@ impl Pass {
 /// makes durable what is kept: a process that was killed leaves frames that only the system's memory holds.
 fn make_whole(pass: &mut Pass, omitted: Omitted) -> Result<(), OpenError> {
     for (damage, through) in &pass.torn_marks {
-        let Some(segment) = pass.index.segments.iter().find(|one| one.number == damage.segment) else { continue };
-        let marks = mark(*through, segment.first_at, pass.checksum).repeat(damage.bytes as usize / MARK_BYTES);
+        let Some(segment) = pass
+            .index
+            .segments
+            .iter()
+            .find(|one| one.number == damage.segment)
+        else {
+            continue;
+        };
+        let marks =
+            mark(*through, segment.first_at, pass.checksum).repeat(damage.bytes as usize / MARK_BYTES);
         let failed = disk_error("write", &name(segment.number));
         segment.file.write_at(damage.offset, &marks).map_err(failed)?;
     }
     for header in &pass.torn_headers {
-        let Some(segment) = pass.index.segments.iter().find(|one| one.number == header.number) else { continue };
+        let Some(segment) = pass.index.segments.iter().find(|one| one.number == header.number) else {
+            continue;
+        };
         let failed = disk_error("write", &name(segment.number));
         segment.file.write_at(0, &header.encode()).map_err(failed)?;
     }
     if let Some(last) = pass.index.segments.last_mut() {
-        last.file.set_size(last.end).map_err(disk_error("cut", &name(last.number)))?;
+        last.file
+            .set_size(last.end)
+            .map_err(disk_error("cut", &name(last.number)))?;
         last.file_bytes = last.end;
     }
-    let uncertain = pass.index.segments.iter().rev().take_while(|segment| segment.last > pass.committed);
+    let uncertain = pass
+        .index
+        .segments
+        .iter()
+        .rev()
+        .take_while(|segment| segment.last > pass.committed);
     let last = pass.index.segments.iter().rev().take(1);
-    for segment in last.chain(uncertain.skip(1)).filter(|_| !omitted.omits(Step::SyncRecovered)) {
-        segment.file.sync().map_err(disk_error("sync", &name(segment.number)))?;
+    for segment in last
+        .chain(uncertain.skip(1))
+        .filter(|_| !omitted.omits(Step::SyncRecovered))
+    {
+        segment
+            .file
+            .sync()
+            .map_err(disk_error("sync", &name(segment.number)))?;
     }
     Ok(())
 }
@@ -428,7 +540,8 @@ fn make_whole(pass: &mut Pass, omitted: Omitted) -> Result<(), OpenError> {
 /// Keeps a file that cannot be read out of the way, for whoever wants to look at it.
 fn set_aside(disk: &dyn Disk, number: u64) -> Result<(), OpenError> {
     let name = name(number);
-    disk.rename(&name, &format!("{name}.unreadable")).map_err(disk_error("rename", &name))
+    disk.rename(&name, &format!("{name}.unreadable"))
+        .map_err(disk_error("rename", &name))
 }
 
 fn remove(disk: &dyn Disk, name: &str) -> Result<(), OpenError> {

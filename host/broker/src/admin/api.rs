@@ -132,7 +132,10 @@ fn describe(version: &Version) -> Value {
 }
 
 async fn blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Result<T, Problem> {
-    tokio::task::spawn_blocking(work)
-        .await
-        .map_err(|error| Problem::new(StatusCode::INTERNAL_SERVER_ERROR, format!("the request was cut short: {error}")))
+    tokio::task::spawn_blocking(work).await.map_err(|error| {
+        Problem::new(
+            StatusCode::INTERNAL_SERVER_ERROR,
+            format!("the request was cut short: {error}"),
+        )
+    })
 }

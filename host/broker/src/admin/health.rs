@@ -31,7 +31,11 @@ pub async fn readyz(State(node): State<Arc<Node>>) -> Response {
 /// `GET /metrics`.
 pub async fn metrics(State(node): State<Arc<Node>>) -> Result<Response, Problem> {
     let snapshot = node.snapshot().await;
-    let text = expose(snapshot)
-        .map_err(|error| Problem::new(StatusCode::INTERNAL_SERVER_ERROR, format!("cannot write metrics: {error}")))?;
+    let text = expose(snapshot).map_err(|error| {
+        Problem::new(
+            StatusCode::INTERNAL_SERVER_ERROR,
+            format!("cannot write metrics: {error}"),
+        )
+    })?;
     Ok(([(header::CONTENT_TYPE, CONTENT_TYPE)], text).into_response())
 }

@@ -18,7 +18,10 @@ pub struct Problem {
 impl Problem {
     /// A problem with `status`.
     pub fn new(status: StatusCode, detail: impl Into<String>) -> Self {
-        Self { status, detail: detail.into() }
+        Self {
+            status,
+            detail: detail.into(),
+        }
     }
 }
 

@@ -38,7 +38,11 @@ pub struct Node {
 }
 
 /// Serves requests until `stop` completes.
-pub async fn serve(node: Arc<Node>, listener: TcpListener, stop: oneshot::Receiver<()>) -> std::io::Result<()> {
+pub async fn serve(
+    node: Arc<Node>,
+    listener: TcpListener,
+    stop: oneshot::Receiver<()>,
+) -> std::io::Result<()> {
     let guarded = Router::new()
         .route("/metrics", get(health::metrics))
         .route("/api/v1/modules", get(api::list_modules))
@@ -63,7 +67,10 @@ pub async fn serve(node: Arc<Node>, listener: TcpListener, stop: oneshot::Receiv
 }
 
 async fn unknown(uri: Uri) -> Problem {
-    Problem::new(StatusCode::NOT_FOUND, format!("there is nothing at {}", uri.path()))
+    Problem::new(
+        StatusCode::NOT_FOUND,
+        format!("there is nothing at {}", uri.path()),
+    )
 }
 
 impl Node {
@@ -81,7 +88,10 @@ impl Node {
 
     /// Every sink with its accounting.
     pub fn sink_snapshots(&self) -> Vec<(String, SinkSnapshot)> {
-        self.sinks.iter().map(|sink| (sink.name().to_owned(), sink.snapshot())).collect()
+        self.sinks
+            .iter()
+            .map(|sink| (sink.name().to_owned(), sink.snapshot()))
+            .collect()
     }
 
     /// All counters. A worker that does not answer in time is left out.
@@ -107,6 +117,10 @@ impl Node {
                 rule.counts.add(counts);
             }
         }
-        NodeSnapshot { workers, rules, sinks: self.sink_snapshots() }
+        NodeSnapshot {
+            workers,
+            rules,
+            sinks: self.sink_snapshots(),
+        }
     }
 }

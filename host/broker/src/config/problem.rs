@@ -46,14 +46,21 @@ pub struct Collector<'a> {
 
 impl<'a> Collector<'a> {
     pub fn new(path: &'a Path, text: &'a str) -> Self {
-        Self { path, text, list: Vec::new() }
+        Self {
+            path,
+            text,
+            list: Vec::new(),
+        }
     }
 
     /// Notes what is wrong at a byte range of the file.
     pub fn at(&mut self, span: Range<usize>, text: impl Into<String>) {
         let before = self.text.get(..span.start).unwrap_or(self.text);
         let line = before.matches('\n').count() + 1;
-        self.list.push(Problem { line, text: text.into() });
+        self.list.push(Problem {
+            line,
+            text: text.into(),
+        });
     }
 
     /// Notes an error of the TOML reader.
@@ -67,6 +74,9 @@ impl<'a> Collector<'a> {
             return Ok(());
         }
         self.list.sort_by_key(|problem| problem.line);
-        Err(Problems { path: self.path.to_owned(), list: self.list })
+        Err(Problems {
+            path: self.path.to_owned(),
+            list: self.list,
+        })
     }
 }

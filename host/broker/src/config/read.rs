@@ -57,7 +57,10 @@ pub fn read_text(path: &Path, text: &str, cores: usize) -> Result<Settings, Prob
             }
             "sinks" => read_sinks(value, &mut settings, &mut problems),
             "rules" => rules = read_list(value, &mut problems),
-            other => problems.at(key.span(), format!("unknown key \"{other}\": the sections are {SECTIONS}")),
+            other => problems.at(
+                key.span(),
+                format!("unknown key \"{other}\": the sections are {SECTIONS}"),
+            ),
         }
     }
     for rule in rules {
@@ -97,7 +100,9 @@ fn read_sinks(value: Spanned<DeValue<'_>>, settings: &mut Settings, problems: &m
     };
     for (name, value) in table {
         let span = value.span();
-        let Some(raw) = parse::<RawSink>(value, problems) else { continue };
+        let Some(raw) = parse::<RawSink>(value, problems) else {
+            continue;
+        };
         if let Some(sink) = read_sink(name.get_ref(), Spanned::new(span, raw), problems) {
             settings.sinks.push(sink);
         }

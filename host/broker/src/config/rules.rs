@@ -20,14 +20,23 @@ pub fn read_rule(
     let raw = rule.into_inner();
     let name = raw.name.get_ref().clone();
     if settings.rules.iter().any(|other| other.name == name) {
-        problems.at(raw.name.span(), format!("rules: the name \"{name}\" is taken by an earlier rule"));
+        problems.at(
+            raw.name.span(),
+            format!("rules: the name \"{name}\" is taken by an earlier rule"),
+        );
         return None;
     }
     if raw.topics.get_ref().is_empty() {
-        problems.at(raw.topics.span(), format!("rule \"{name}\": topics must name at least one filter; \"#\" is every topic"));
+        problems.at(
+            raw.topics.span(),
+            format!("rule \"{name}\": topics must name at least one filter; \"#\" is every topic"),
+        );
     }
     if raw.module.is_none() && raw.emit.is_empty() {
-        problems.at(span, format!("rule \"{name}\" does nothing: give it module = \"NAME\" or emit = [\"SINK\"]"));
+        problems.at(
+            span,
+            format!("rule \"{name}\" does nothing: give it module = \"NAME\" or emit = [\"SINK\"]"),
+        );
     }
     let topics = filters(&name, "topics", raw.topics.get_ref(), problems);
     let publish = filters(&name, "publish", &raw.publish, problems);
@@ -45,13 +54,24 @@ pub fn read_rule(
     })
 }
 
-fn filters(rule: &str, key: &str, list: &[Spanned<String>], problems: &mut Collector<'_>) -> Vec<TopicFilter> {
+fn filters(
+    rule: &str,
+    key: &str,
+    list: &[Spanned<String>],
+    problems: &mut Collector<'_>,
+) -> Vec<TopicFilter> {
     let mut filters = Vec::with_capacity(list.len());
     for text in list {
         match TopicFilter::new(text.get_ref()) {
             Ok(filter) if filter.shared().is_none() => filters.push(filter),
-            Ok(_) => problems.at(text.span(), format!("rule \"{rule}\", {key}: a rule cannot join a $share group")),
-            Err(error) => problems.at(text.span(), format!("rule \"{rule}\", {key}: \"{}\": {error}", text.get_ref())),
+            Ok(_) => problems.at(
+                text.span(),
+                format!("rule \"{rule}\", {key}: a rule cannot join a $share group"),
+            ),
+            Err(error) => problems.at(
+                text.span(),
+                format!("rule \"{rule}\", {key}: \"{}\": {error}", text.get_ref()),
+            ),
         }
     }
     filters
@@ -66,10 +86,17 @@ fn sink_positions(
 ) -> Vec<usize> {
     let mut positions = Vec::with_capacity(list.len());
     for name in list {
-        match settings.sinks.iter().position(|sink| sink.name == *name.get_ref()) {
+        match settings
+            .sinks
+            .iter()
+            .position(|sink| sink.name == *name.get_ref())
+        {
             Some(position) => positions.push(position),
             None => {
-                let text = format!("rule \"{rule}\", {key}: there is no valid [sinks.{}]", name.get_ref());
+                let text = format!(
+                    "rule \"{rule}\", {key}: there is no valid [sinks.{}]",
+                    name.get_ref()
+                );
                 problems.at(name.span(), text);
             }
         }
@@ -98,7 +125,10 @@ fn module_source(module: Spanned<String>, path: &Path, problems: &mut Collector<
         problems.at(span, format!("module = \"{text}\": expected {wanted}"));
         return None;
     }
-    Some(ModuleSource::Registry { name: name.to_owned(), version: version.map(str::to_owned) })
+    Some(ModuleSource::Registry {
+        name: name.to_owned(),
+        version: version.map(str::to_owned),
+    })
 }
 
 /// Whether `text` may name a module or a version: it becomes part of a path and of URLs.

@@ -35,7 +35,10 @@ pub fn read_mqtt(raw: RawMqtt, mqtt: &mut MqttSettings, problems: &mut Collector
     if let Some(max) = raw.packet_max {
         match max.get_ref().0 {
             bytes @ 64..=PACKET_BYTES_MAX => mqtt.packet_bytes_max = u32::try_from(bytes).unwrap_or(u32::MAX),
-            _ => problems.at(max.span(), "mqtt.packet_max must be 64B to 256MiB less one byte, the protocol's own limit"),
+            _ => problems.at(
+                max.span(),
+                "mqtt.packet_max must be 64B to 256MiB less one byte, the protocol's own limit",
+            ),
         }
     }
     if let Some(maximum) = nonzero("mqtt.receive_maximum", raw.receive_maximum, problems) {
@@ -54,11 +57,16 @@ pub fn read_mqtt(raw: RawMqtt, mqtt: &mut MqttSettings, problems: &mut Collector
         match order.get_ref().as_str() {
             "arrival" => mqtt.acks_in_order = true,
             "any" => mqtt.acks_in_order = false,
-            other => problems.at(order.span(), format!("mqtt.ack_order: \"{other}\" is neither \"arrival\" nor \"any\"")),
+            other => problems.at(
+                order.span(),
+                format!("mqtt.ack_order: \"{other}\" is neither \"arrival\" nor \"any\""),
+            ),
         }
     }
     mqtt.connect_timeout = raw.connect_timeout.map_or(mqtt.connect_timeout, |span| span.0);
-    mqtt.session_expiry_max = raw.session_expiry_max.map_or(mqtt.session_expiry_max, |span| span.0);
+    mqtt.session_expiry_max = raw
+        .session_expiry_max
+        .map_or(mqtt.session_expiry_max, |span| span.0);
     mqtt.queue_messages_max = raw.queue_messages_max.unwrap_or(mqtt.queue_messages_max);
     mqtt.queue_bytes_max = bytes(raw.queue_bytes_max, mqtt.queue_bytes_max);
     mqtt.outbox_bytes_max = bytes(raw.outbox_max, mqtt.outbox_bytes_max);
@@ -84,7 +92,10 @@ pub fn read_admin(raw: RawAdmin, path: &Path, admin: &mut AdminSettings, problem
         (None, None) => {}
     }
     if !admin.bind.ip().is_loopback() && admin.key.is_none() {
-        let text = format!("admin.bind {} is not loopback: that needs key or key_file in [admin]", admin.bind);
+        let text = format!(
+            "admin.bind {} is not loopback: that needs key or key_file in [admin]",
+            admin.bind
+        );
         problems.at(bind_span.unwrap_or(0..0), text);
     }
 }
@@ -92,7 +103,10 @@ pub fn read_admin(raw: RawAdmin, path: &Path, admin: &mut AdminSettings, problem
 fn set_key(admin: &mut AdminSettings, key: &str, span: std::ops::Range<usize>, problems: &mut Collector<'_>) {
     match key.len() >= KEY_CHARS_MIN {
         true => admin.key = Some(key.to_owned()),
-        false => problems.at(span, format!("admin: the key must have at least {KEY_CHARS_MIN} characters")),
+        false => problems.at(
+            span,
+            format!("admin: the key must have at least {KEY_CHARS_MIN} characters"),
+        ),
     }
 }
 
@@ -100,7 +114,10 @@ fn address(key: &str, text: &Spanned<String>, problems: &mut Collector<'_>) -> O
     match text.get_ref().parse() {
         Ok(address) => Some(address),
         Err(_) => {
-            let told = format!("{key}: \"{}\" is not ADDRESS:PORT, as in \"127.0.0.1:1883\" or \"[::1]:1883\"", text.get_ref());
+            let told = format!(
+                "{key}: \"{}\" is not ADDRESS:PORT, as in \"127.0.0.1:1883\" or \"[::1]:1883\"",
+                text.get_ref()
+            );
             problems.at(text.span(), told);
             None
         }

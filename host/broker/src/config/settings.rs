@@ -94,7 +94,10 @@ pub struct AdminSettings {
 
 impl Default for AdminSettings {
     fn default() -> Self {
-        Self { bind: SocketAddr::from((Ipv4Addr::LOCALHOST, 8080)), key: None }
+        Self {
+            bind: SocketAddr::from((Ipv4Addr::LOCALHOST, 8080)),
+            key: None,
+        }
     }
 }
 

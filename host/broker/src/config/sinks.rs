@@ -55,18 +55,28 @@ pub fn read_sink(name: &str, table: Spanned<RawSink>, problems: &mut Collector<'
     let span = table.span();
     let raw = table.into_inner();
     let gate = read_gate(name, raw.gate.as_ref(), problems)?;
-    let tell_rejected = match raw.on_rejected.as_ref().map(|text| (text.get_ref().as_str(), text.span())) {
+    let tell_rejected = match raw
+        .on_rejected
+        .as_ref()
+        .map(|text| (text.get_ref().as_str(), text.span()))
+    {
         None | Some(("dead-letter", _)) => false,
         Some(("refuse", _)) => true,
         Some((other, span)) => {
-            problems.at(span, format!("sinks.{name}.on_rejected: \"{other}\" is neither \"dead-letter\" nor \"refuse\""));
+            problems.at(
+                span,
+                format!("sinks.{name}.on_rejected: \"{other}\" is neither \"dead-letter\" nor \"refuse\""),
+            );
             return None;
         }
     };
     let kind = match raw.kind.get_ref().as_str() {
         "sqlite" => read_sqlite(name, &raw, span, problems)?,
         other => {
-            problems.at(raw.kind.span(), format!("sinks.{name}.type: \"{other}\" is not a sink of this build; there is \"sqlite\""));
+            problems.at(
+                raw.kind.span(),
+                format!("sinks.{name}.type: \"{other}\" is not a sink of this build; there is \"sqlite\""),
+            );
             return None;
         }
     };
@@ -78,19 +88,26 @@ pub fn read_sink(name: &str, table: Spanned<RawSink>, problems: &mut Collector<'
         linger: time(raw.linger, Duration::ZERO),
         queue_records_max: positive(name, "queue_records", raw.queue_records, 100_000, problems)?,
         queue_bytes_max: bytes(raw.queue_bytes, 64 << 20),
-        retry: (time(raw.retry_min, Duration::from_millis(100)), time(raw.retry_max, Duration::from_secs(10))),
+        retry: (
+            time(raw.retry_min, Duration::from_millis(100)),
+            time(raw.retry_max, Duration::from_secs(10)),
+        ),
         tell_rejected,
         kind,
     })
 }
 
 fn read_gate(name: &str, gate: Option<&Spanned<String>>, problems: &mut Collector<'_>) -> Option<Gate> {
-    let Some(gate) = gate else { return Some(Gate::Durable) };
+    let Some(gate) = gate else {
+        return Some(Gate::Durable);
+    };
     match gate.get_ref().as_str() {
         "none" => Some(Gate::None),
         "durable" => Some(Gate::Durable),
         other => {
-            let text = format!("sinks.{name}.gate: \"{other}\" is not a gate of this build; there are \"none\" and \"durable\"");
+            let text = format!(
+                "sinks.{name}.gate: \"{other}\" is not a gate of this build; there are \"none\" and \"durable\""
+            );
             problems.at(gate.span(), text);
             None
         }
@@ -108,7 +125,12 @@ fn read_sqlite(
         return None;
     };
     let Some(statement) = &raw.statement else {
-        problems.at(span, format!("sinks.{name}: a sqlite sink needs statement = \"INSERT INTO … VALUES (:topic, :payload, …)\""));
+        problems.at(
+            span,
+            format!(
+                "sinks.{name}: a sqlite sink needs statement = \"INSERT INTO … VALUES (:topic, :payload, …)\""
+            ),
+        );
         return None;
     };
     Some(SinkKind::Sqlite {

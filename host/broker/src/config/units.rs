@@ -22,7 +22,11 @@ fn split(text: &str) -> Option<(u64, &str)> {
 impl Span {
     /// Reads the text form; `"0"` alone is zero.
     pub fn parse(text: &str) -> Result<Self, String> {
-        let told = || format!("\"{text}\" is not a duration: write a whole number with us, ms, s, m, h or d, as in \"30s\"");
+        let told = || {
+            format!(
+                "\"{text}\" is not a duration: write a whole number with us, ms, s, m, h or d, as in \"30s\""
+            )
+        };
         if text == "0" {
             return Ok(Self(Duration::ZERO));
         }
@@ -36,14 +40,20 @@ impl Span {
             "d" => 86_400_000_000,
             _ => return Err(told()),
         };
-        number.checked_mul(micros).map(Duration::from_micros).map(Self).ok_or_else(told)
+        number
+            .checked_mul(micros)
+            .map(Duration::from_micros)
+            .map(Self)
+            .ok_or_else(told)
     }
 }
 
 impl Size {
     /// Reads the text form.
     pub fn parse(text: &str) -> Result<Self, String> {
-        let told = || format!("\"{text}\" is not a size: write a whole number with B, KiB, MiB or GiB, as in \"1MiB\"");
+        let told = || {
+            format!("\"{text}\" is not a size: write a whole number with B, KiB, MiB or GiB, as in \"1MiB\"")
+        };
         let (number, unit) = split(text).ok_or_else(told)?;
         let factor: u64 = match unit {
             "B" => 1,

@@ -80,7 +80,9 @@ impl Modules {
                     version,
                     digest: Digest::of(&wasm).to_string(),
                     bytes: wasm.len(),
-                    description: Manifest::of(&wasm).map(|manifest| manifest.description).unwrap_or_default(),
+                    description: Manifest::of(&wasm)
+                        .map(|manifest| manifest.description)
+                        .unwrap_or_default(),
                 });
             }
             modules.insert(name, module);
@@ -113,8 +115,15 @@ impl Modules {
                     Some(self.engine.load(&wasm)?)
                 }
                 Some(ModuleSource::Registry { name, version }) => {
-                    let active = self.state().modules.get(name).and_then(|module| module.active.clone());
-                    let wanted = version.clone().or(active).filter(|wanted| self.find(name, wanted).is_some());
+                    let active = self
+                        .state()
+                        .modules
+                        .get(name)
+                        .and_then(|module| module.active.clone());
+                    let wanted = version
+                        .clone()
+                        .or(active)
+                        .filter(|wanted| self.find(name, wanted).is_some());
                     match wanted {
                         Some(wanted) => Some(self.engine.load(&self.store.read(name, &wanted)?)?),
                         None => {
@@ -147,13 +156,19 @@ impl Modules {
         if let Some(known) = self.find(name, version) {
             return match known.digest == Digest::of(wasm).to_string() {
                 true => Ok(Uploaded::Known(known)),
-                false => Err(ModuleError::OtherBytes { label: format!("{name}@{version}"), digest: known.digest }),
+                false => Err(ModuleError::OtherBytes {
+                    label: format!("{name}@{version}"),
+                    digest: known.digest,
+                }),
             };
         }
         let module = self.engine.load(wasm)?;
         let manifest = module.manifest();
         if manifest.name != name || manifest.version != version {
-            return Err(ModuleError::NameMismatch { found: manifest.label(), asked: format!("{name}@{version}") });
+            return Err(ModuleError::NameMismatch {
+                found: manifest.label(),
+                asked: format!("{name}@{version}"),
+            });
         }
         self.store.write(name, version, wasm)?;
         let uploaded = Version {
@@ -167,7 +182,9 @@ impl Modules {
         let entry = state.modules.entry(name.to_owned()).or_default();
         name.clone_into(&mut entry.name);
         entry.versions.push(uploaded.clone());
-        entry.versions.sort_by(|left, right| left.version.cmp(&right.version));
+        entry
+            .versions
+            .sort_by(|left, right| left.version.cmp(&right.version));
         tracing::info!(module = %module.label(), digest = %module.digest(), "module uploaded");
         Ok(Uploaded::New(uploaded))
     }
@@ -176,7 +193,11 @@ impl Modules {
     /// cannot be created, nothing changes.
     pub fn activate(&self, name: &str, version: &str) -> Result<Activated, ModuleError> {
         let _one_at_a_time = self.deploying.lock().unwrap_or_else(PoisonError::into_inner);
-        let previous = self.state().modules.get(name).and_then(|module| module.active.clone());
+        let previous = self
+            .state()
+            .modules
+            .get(name)
+            .and_then(|module| module.active.clone());
         let previous = previous.filter(|previous| previous != version);
         self.switch(name, version, previous)
     }
@@ -185,19 +206,26 @@ impl Modules {
     pub fn roll_back(&self, name: &str) -> Result<Activated, ModuleError> {
         let _one_at_a_time = self.deploying.lock().unwrap_or_else(PoisonError::into_inner);
         let module = self.state().modules.get(name).cloned();
-        let module = module.ok_or_else(|| ModuleError::Unknown { label: name.to_owned() })?;
-        let target = module.previous.ok_or_else(|| ModuleError::NothingToRollBackTo { name: name.to_owned() })?;
+        let module = module.ok_or_else(|| ModuleError::Unknown {
+            label: name.to_owned(),
+        })?;
+        let target = module.previous.ok_or_else(|| ModuleError::NothingToRollBackTo {
+            name: name.to_owned(),
+        })?;
         self.switch(name, &target, module.active)
     }
 
     fn switch(&self, name: &str, version: &str, previous: Option<String>) -> Result<Activated, ModuleError> {
         if self.find(name, version).is_none() {
-            return Err(ModuleError::Unknown { label: format!("{name}@{version}") });
+            return Err(ModuleError::Unknown {
+                label: format!("{name}@{version}"),
+            });
         }
         let module = self.engine.load(&self.store.read(name, version)?)?;
         let mut raised = Vec::new();
         for (position, rule) in self.rules.iter().enumerate() {
-            if matches!(&rule.module, Some(ModuleSource::Registry { name: used, version: None }) if used == name) {
+            if matches!(&rule.module, Some(ModuleSource::Registry { name: used, version: None }) if used == name)
+            {
                 raised.push((position, self.nursery.raise(rule, &module, self.workers)?));
             }
         }
@@ -213,7 +241,12 @@ impl Modules {
             entry.previous.clone_from(&previous);
         }
         tracing::info!(module = %module.label(), ?rules, "module activated");
-        Ok(Activated { name: name.to_owned(), version: version.to_owned(), previous, rules })
+        Ok(Activated {
+            name: name.to_owned(),
+            version: version.to_owned(),
+            previous,
+            rules,
+        })
     }
 
     /// Hands each worker its guest and waits until all of them serve.
@@ -222,7 +255,11 @@ impl Modules {
         let mut answers = Vec::with_capacity(guests.len());
         for (mailbox, guest) in mailboxes.iter().zip(guests) {
             let (done, answer) = oneshot::channel();
-            mailbox.post(Letter::Install { rule, guest: Box::new(guest), done });
+            mailbox.post(Letter::Install {
+                rule,
+                guest: Box::new(guest),
+                done,
+            });
             answers.push(answer);
         }
         for answer in answers {
@@ -261,7 +298,13 @@ impl Modules {
 
     fn find(&self, name: &str, version: &str) -> Option<Version> {
         let state = self.state();
-        state.modules.get(name)?.versions.iter().find(|known| known.version == version).cloned()
+        state
+            .modules
+            .get(name)?
+            .versions
+            .iter()
+            .find(|known| known.version == version)
+            .cloned()
     }
 
     fn set_serving(&self, position: usize, module: &RuleModule) {

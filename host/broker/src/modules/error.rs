@@ -15,7 +15,9 @@ pub enum ModuleError {
         text: String,
     },
     /// The manifest inside names another module or version.
-    #[error("the component says it is {found}, and the request says {asked}: change module.toml or the address")]
+    #[error(
+        "the component says it is {found}, and the request says {asked}: change module.toml or the address"
+    )]
     NameMismatch {
         /// From the manifest.
         found: String,

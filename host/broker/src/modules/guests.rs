@@ -22,7 +22,12 @@ impl Nursery {
     }
 
     /// `count` guests of `module` for `rule`, all initialised, or none.
-    pub fn raise(&self, rule: &RuleSettings, module: &Arc<RuleModule>, count: usize) -> Result<Vec<Guest>, ModuleError> {
+    pub fn raise(
+        &self,
+        rule: &RuleSettings,
+        module: &Arc<RuleModule>,
+        count: usize,
+    ) -> Result<Vec<Guest>, ModuleError> {
         let mut guests = Vec::with_capacity(count);
         for _ in 0..count {
             guests.push(Guest::new(module, self.settings(rule, module))?);
@@ -31,11 +36,19 @@ impl Nursery {
     }
 
     fn settings(&self, rule: &RuleSettings, module: &Arc<RuleModule>) -> InstanceSettings {
-        let name = |position: &usize| Some((self.sinks.get(*position)?.clone(), SinkIndex(u32::try_from(*position).ok()?)));
+        let name = |position: &usize| {
+            Some((
+                self.sinks.get(*position)?.clone(),
+                SinkIndex(u32::try_from(*position).ok()?),
+            ))
+        };
         let label = Arc::clone(module.label());
         InstanceSettings {
             rule_name: rule.name.clone(),
-            grants: Grants { publish: rule.publish.clone(), sinks: rule.sinks.iter().filter_map(name).collect() },
+            grants: Grants {
+                publish: rule.publish.clone(),
+                sinks: rule.sinks.iter().filter_map(name).collect(),
+            },
             config: rule.config.clone(),
             log_level: Level::Info,
             log: Arc::new(move |line| tell(&label, &line)),
@@ -47,7 +60,12 @@ impl Nursery {
 
 /// A module's log line among the broker's own.
 fn tell(module: &str, line: &LogLine) {
-    let LogLine { rule, message, dropped, .. } = line;
+    let LogLine {
+        rule,
+        message,
+        dropped,
+        ..
+    } = line;
     match line.level {
         Level::Error => tracing::error!(target: "module", %rule, module, dropped, "{message}"),
         Level::Warn => tracing::warn!(target: "module", %rule, module, dropped, "{message}"),

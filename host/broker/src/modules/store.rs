@@ -66,8 +66,17 @@ impl Store {
         for name in names(&self.dir)? {
             let (active, previous) = self.read_active(&name)?;
             let files = names(&self.dir.join(&name))?;
-            let versions = files.iter().filter_map(|file| file.strip_suffix(".wasm")).map(str::to_owned).collect();
-            let module = Module { name: name.clone(), active, previous, versions: Vec::new() };
+            let versions = files
+                .iter()
+                .filter_map(|file| file.strip_suffix(".wasm"))
+                .map(str::to_owned)
+                .collect();
+            let module = Module {
+                name: name.clone(),
+                active,
+                previous,
+                versions: Vec::new(),
+            };
             modules.insert(name, (module, versions));
         }
         Ok(modules)
@@ -85,7 +94,11 @@ impl Store {
         let dir = self.dir.join(name);
         fs::create_dir_all(&dir).map_err(storage("cannot create", &dir))?;
         if names(&dir)?.len() >= VERSIONS_MAX {
-            return Err(ModuleError::Full { name: name.to_owned(), max: VERSIONS_MAX, dir });
+            return Err(ModuleError::Full {
+                name: name.to_owned(),
+                max: VERSIONS_MAX,
+                dir,
+            });
         }
         replace(&path, wasm).map_err(storage("cannot write", &path))
     }
@@ -104,14 +117,18 @@ impl Store {
             Err(error) if error.kind() == io::ErrorKind::NotFound => String::new(),
             Err(error) => return Err(storage("cannot read", &path)(error)),
         };
-        let mut lines = text.lines().map(|line| (!line.is_empty()).then(|| line.to_owned()));
+        let mut lines = text
+            .lines()
+            .map(|line| (!line.is_empty()).then(|| line.to_owned()));
         Ok((lines.next().flatten(), lines.next().flatten()))
     }
 
     fn component(&self, name: &str, version: &str) -> Result<PathBuf, ModuleError> {
         for text in [name, version] {
             if !is_plain_name(text) {
-                return Err(ModuleError::BadName { text: text.to_owned() });
+                return Err(ModuleError::BadName {
+                    text: text.to_owned(),
+                });
             }
         }
         Ok(self.dir.join(name).join(format!("{version}.wasm")))
@@ -123,7 +140,13 @@ fn names(dir: &Path) -> Result<Vec<String>, ModuleError> {
     let mut names = Vec::new();
     for entry in fs::read_dir(dir).map_err(storage("cannot list", dir))? {
         let entry = entry.map_err(storage("cannot list", dir))?;
-        names.extend(entry.file_name().into_string().ok().filter(|name| is_plain_name(name)));
+        names.extend(
+            entry
+                .file_name()
+                .into_string()
+                .ok()
+                .filter(|name| is_plain_name(name)),
+        );
     }
     names.sort();
     Ok(names)
@@ -164,7 +187,10 @@ mod tests {
         let again = Store::open(dir.path()).unwrap();
         let modules = again.scan().unwrap();
         let (module, versions) = &modules["clean"];
-        assert_eq!((module.active.as_deref(), module.previous.as_deref()), (Some("1.1.0"), Some("1.0.0")));
+        assert_eq!(
+            (module.active.as_deref(), module.previous.as_deref()),
+            (Some("1.1.0"), Some("1.0.0"))
+        );
         assert_eq!(versions, &["1.0.0", "1.1.0"]);
         assert_eq!(again.read("clean", "1.0.0").unwrap(), b"one");
     }
@@ -176,7 +202,10 @@ mod tests {
         for bad in ["..", "../x", "a/b", "", ".hidden", "a b"] {
             let error = store.write(bad, "1", b"").unwrap_err();
             assert!(matches!(error, ModuleError::BadName { .. }), "{bad}: {error}");
-            assert!(matches!(store.read("ok", bad), Err(ModuleError::BadName { .. })), "{bad}");
+            assert!(
+                matches!(store.read("ok", bad), Err(ModuleError::BadName { .. })),
+                "{bad}"
+            );
         }
     }
 }

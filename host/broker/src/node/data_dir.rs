@@ -21,14 +21,21 @@ pub struct DataDir {
 impl DataDir {
     /// Creates the directory if need be, locks it, and counts this life.
     pub fn open(path: &Path) -> anyhow::Result<Self> {
-        fs::create_dir_all(path).with_context(|| format!("cannot create the data directory {}", path.display()))?;
-        let path = path.canonicalize().with_context(|| format!("cannot find the data directory {}", path.display()))?;
+        fs::create_dir_all(path)
+            .with_context(|| format!("cannot create the data directory {}", path.display()))?;
+        let path = path
+            .canonicalize()
+            .with_context(|| format!("cannot find the data directory {}", path.display()))?;
         let lock_path = path.join("lock");
-        let lock = File::create(&lock_path).with_context(|| format!("cannot write {}", lock_path.display()))?;
+        let lock =
+            File::create(&lock_path).with_context(|| format!("cannot write {}", lock_path.display()))?;
         match lock.try_lock() {
             Ok(()) => {}
             Err(fs::TryLockError::WouldBlock) => {
-                bail!("another broker runs on the data directory {}: stop it, or give this one its own", path.display())
+                bail!(
+                    "another broker runs on the data directory {}: stop it, or give this one its own",
+                    path.display()
+                )
             }
             Err(fs::TryLockError::Error(error)) => {
                 return Err(error).with_context(|| format!("cannot lock {}", lock_path.display()));
@@ -36,14 +43,21 @@ impl DataDir {
         }
         let epoch_path = path.join("epoch");
         let last = match fs::read_to_string(&epoch_path) {
-            Ok(text) => text.trim().parse::<u64>().with_context(|| format!("{} is not a number", epoch_path.display()))?,
+            Ok(text) => text
+                .trim()
+                .parse::<u64>()
+                .with_context(|| format!("{} is not a number", epoch_path.display()))?,
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => 0,
             Err(error) => return Err(error).with_context(|| format!("cannot read {}", epoch_path.display())),
         };
         let epoch = last + 1;
         replace(&epoch_path, format!("{epoch}\n").as_bytes())
             .with_context(|| format!("cannot write {}", epoch_path.display()))?;
-        Ok(Self { path, epoch, _lock: lock })
+        Ok(Self {
+            path,
+            epoch,
+            _lock: lock,
+        })
     }
 }
 

@@ -32,15 +32,21 @@ impl Sinks {
             dead_letters,
             clock: Arc::new(clock),
         };
-        let dead_letters = start(dead_letter_settings(), &wiring(DeadLetters::new(data_dir).connect(), None))
-            .context("cannot start the store of dead letters")?;
+        let dead_letters = start(
+            dead_letter_settings(),
+            &wiring(DeadLetters::new(data_dir).connect(), None),
+        )
+        .context("cannot start the store of dead letters")?;
         let mut configured = Vec::with_capacity(specs.len());
         for spec in specs {
             let settings = settings_of(spec);
             let connect = connector(spec, &settings, data_dir)?;
             configured.push(start(settings, &wiring(connect, Some(dead_letters.clone())))?);
         }
-        Ok(Self { configured, dead_letters })
+        Ok(Self {
+            configured,
+            dead_letters,
+        })
     }
 }
 
@@ -56,9 +62,18 @@ pub fn check_sink(spec: &SinkSpec) -> anyhow::Result<()> {
 /// What makes the connections of a sink.
 fn connector(spec: &SinkSpec, settings: &SinkSettings, data_dir: &Path) -> anyhow::Result<Connect> {
     match &spec.kind {
-        SinkKind::Sqlite { path, create, statement } => {
+        SinkKind::Sqlite {
+            path,
+            create,
+            statement,
+        } => {
             let path = data_dir.join(path);
-            Ok(connect(SqliteSettings::new(settings, path, statement, create.as_deref())?))
+            Ok(connect(SqliteSettings::new(
+                settings,
+                path,
+                statement,
+                create.as_deref(),
+            )?))
         }
     }
 }
@@ -73,8 +88,15 @@ fn settings_of(spec: &SinkSpec) -> SinkSettings {
         linger: spec.linger,
         queue_records_max: spec.queue_records_max,
         queue_bytes_max: spec.queue_bytes_max,
-        retry: BackOff { min: spec.retry.0, max: spec.retry.1 },
-        on_rejected: if spec.tell_rejected { OnRejected::Refuse } else { OnRejected::DeadLetter },
+        retry: BackOff {
+            min: spec.retry.0,
+            max: spec.retry.1,
+        },
+        on_rejected: if spec.tell_rejected {
+            OnRejected::Refuse
+        } else {
+            OnRejected::DeadLetter
+        },
         ..SinkSettings::default()
     }
 }

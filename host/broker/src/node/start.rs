@@ -43,7 +43,8 @@ pub fn start(settings: &Settings) -> anyhow::Result<Running> {
     let modules = open_modules(settings, &data_dir)?;
     let guests = modules.first_guests()?;
     let bound = |what: &str, address: SocketAddr| format!("cannot listen for {what} on {address}");
-    let listeners = listen(settings.mqtt.tcp, settings.workers).with_context(|| bound("MQTT", settings.mqtt.tcp))?;
+    let listeners =
+        listen(settings.mqtt.tcp, settings.workers).with_context(|| bound("MQTT", settings.mqtt.tcp))?;
     let mqtt = listeners.first().context("no workers")?.local_addr()?;
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(1)
@@ -57,11 +58,13 @@ pub fn start(settings: &Settings) -> anyhow::Result<Running> {
     let admin = admin_listener.local_addr()?;
     let berths = Berths::new(settings.workers).context("cannot set up the workers' event queues")?;
     let mailboxes = berths.mailboxes.clone();
-    let ports: Vec<Arc<dyn ReceiptPort>> =
-        mailboxes.iter().cloned().map(|mailbox| Arc::new(mailbox) as Arc<dyn ReceiptPort>).collect();
+    let ports: Vec<Arc<dyn ReceiptPort>> = mailboxes
+        .iter()
+        .cloned()
+        .map(|mailbox| Arc::new(mailbox) as Arc<dyn ReceiptPort>)
+        .collect();
     let sinks = Sinks::start(&settings.sinks, &data_dir.path, &ports, clock)?;
-    let (threads, ends) =
-        start_workers(berths, listeners, settings, &sinks, guests, data_dir.epoch, clock)?;
+    let (threads, ends) = start_workers(berths, listeners, settings, &sinks, guests, data_dir.epoch, clock)?;
     modules.attach(mailboxes.clone());
     let mut all_sinks = sinks.configured.clone();
     all_sinks.push(sinks.dead_letters.clone());
@@ -77,14 +80,26 @@ pub fn start(settings: &Settings) -> anyhow::Result<Running> {
             tracing::error!(%error, "the admin API has ended");
         }
     });
-    Ok(Running { mqtt, admin, ends, threads, mailboxes, sinks, stop_admin, runtime, _data_dir: data_dir })
+    Ok(Running {
+        mqtt,
+        admin,
+        ends,
+        threads,
+        mailboxes,
+        sinks,
+        stop_admin,
+        runtime,
+        _data_dir: data_dir,
+    })
 }
 
 fn open_modules(settings: &Settings, data_dir: &DataDir) -> anyhow::Result<Arc<Modules>> {
     let guests = settings.rules.len().max(1) * settings.workers * GUESTS_PER_LINK;
     let defaults = EngineSettings::default();
     let engine = Engine::new(EngineSettings {
-        instances_max: u32::try_from(guests).unwrap_or(u32::MAX).max(defaults.instances_max),
+        instances_max: u32::try_from(guests)
+            .unwrap_or(u32::MAX)
+            .max(defaults.instances_max),
         cache_dir: Some(data_dir.path.join("cache")),
         ..defaults
     })?;

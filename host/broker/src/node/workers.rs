@@ -38,7 +38,11 @@ impl Berths {
             mailboxes.push(mailbox);
             wakers.push(waker);
         }
-        Ok(Self { polls, rings: Rings::between(&wakers), mailboxes })
+        Ok(Self {
+            polls,
+            rings: Rings::between(&wakers),
+            mailboxes,
+        })
     }
 }
 
@@ -61,10 +65,18 @@ pub fn start_workers(
     let limits = Arc::new(limits_of(&settings.mqtt));
     let (ended, ends) = mpsc::channel(count.max(1));
     let mut threads = Vec::with_capacity(count);
-    let parts = berths.polls.into_iter().zip(berths.rings).zip(listeners).enumerate();
+    let parts = berths
+        .polls
+        .into_iter()
+        .zip(berths.rings)
+        .zip(listeners)
+        .enumerate();
     for (number, (((poll, letters), rings), listener)) in parts {
         let number = u16::try_from(number).context("too many workers")?;
-        let id = u8::try_from(number).ok().and_then(WorkerId::new).context("too many workers")?;
+        let id = u8::try_from(number)
+            .ok()
+            .and_then(WorkerId::new)
+            .context("too many workers")?;
         let links = settings.rules.iter().zip(&mut guests).map(|(rule, guests)| {
             let mut link = Link::new(rule);
             link.guest = guests.pop();
@@ -121,9 +133,15 @@ fn limits_of(mqtt: &MqttSettings) -> Limits {
         queued_bytes_max: mqtt.queue_bytes_max as u64,
         packet_bytes_max: mqtt.packet_bytes_max,
         topic_alias_maximum: mqtt.topic_alias_max,
-        keep_alive_max: mqtt.keep_alive_max.map(|span| nonzero(u16::try_from(span.as_secs()).unwrap_or(u16::MAX))),
+        keep_alive_max: mqtt
+            .keep_alive_max
+            .map(|span| nonzero(u16::try_from(span.as_secs()).unwrap_or(u16::MAX))),
         session_expiry_max: Some(mqtt.session_expiry_max),
-        ack_order: if mqtt.acks_in_order { AckOrder::InOrder } else { AckOrder::Any },
+        ack_order: if mqtt.acks_in_order {
+            AckOrder::InOrder
+        } else {
+            AckOrder::Any
+        },
         retain_available: false,
         shared_subscriptions: false,
         ..Limits::default()

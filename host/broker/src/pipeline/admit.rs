@@ -146,7 +146,8 @@ impl Pipeline {
         }
         let was_held = due.len();
         for (index, arrival) in due.into_iter().chain(arrivals.drain(..)).enumerate() {
-            let is_blocked = |(link, blocked): (&Link, &bool)| *blocked && link.matches(&arrival.message.topic);
+            let is_blocked =
+                |(link, blocked): (&Link, &bool)| *blocked && link.matches(&arrival.message.topic);
             let waits = self.hold.is_behind(&arrival) || self.links.iter().zip(&blocked).any(is_blocked);
             match (waits, index < was_held) {
                 (true, true) => self.hold.keep(arrival),
@@ -167,12 +168,21 @@ impl Pipeline {
     pub(super) fn push(&mut self, arrival: Arrival, enters_at: usize, root: Option<usize>) {
         let root = root.unwrap_or(self.transit.len());
         let fate = Fate::Route;
-        self.transit.push(Transit { arrival, fate, pending: None, enters_at, root, records: None });
+        self.transit.push(Transit {
+            arrival,
+            fate,
+            pending: None,
+            enters_at,
+            root,
+            records: None,
+        });
     }
 
     /// Passes every message that the rule at `position` applies to through it.
     fn run_link(&mut self, position: usize, now: Now) {
-        let Some(link) = self.links.get_mut(position) else { return };
+        let Some(link) = self.links.get_mut(position) else {
+            return;
+        };
         let mut selected = std::mem::take(&mut self.selected);
         let applies = |(index, transit): (usize, &Transit)| {
             let applies = transit.fate == Fate::Route
@@ -207,7 +217,11 @@ impl Pipeline {
             link.counts.calls += 1;
             guest.run(&batch, now.instant, &mut outcome, &mut failures);
         }
-        let call = Call { position, messages: messages.get(..taken).unwrap_or_default(), unix_ms: now.unix_ms };
+        let call = Call {
+            position,
+            messages: messages.get(..taken).unwrap_or_default(),
+            unix_ms: now.unix_ms,
+        };
         self.apply(&call, &mut outcome, &mut failures);
         outcome.clear();
         self.batch = batch;
@@ -231,17 +245,27 @@ impl Pipeline {
 
     /// `emit` of a rule: the messages that passed it become records, without guest code.
     fn emit_passed(&mut self, position: usize, messages: &[usize]) {
-        let Some(link) = self.links.get_mut(position) else { return };
+        let Some(link) = self.links.get_mut(position) else {
+            return;
+        };
         if link.emit.is_empty() {
             return;
         }
         let sinks = link.emit.clone();
-        let passed = |index: &&usize| self.transit.get(**index).is_some_and(|transit| transit.fate == Fate::Route);
+        let passed = |index: &&usize| {
+            self.transit
+                .get(**index)
+                .is_some_and(|transit| transit.fate == Fate::Route)
+        };
         let passed: Vec<usize> = messages.iter().filter(passed).copied().collect();
         for index in passed {
             for sink in &sinks {
-                let Some(gate) = self.outlets.get(*sink).map(Outlet::gate) else { continue };
-                let Some(record) = self.record(index, gate) else { continue };
+                let Some(gate) = self.outlets.get(*sink).map(Outlet::gate) else {
+                    continue;
+                };
+                let Some(record) = self.record(index, gate) else {
+                    continue;
+                };
                 self.submit(*sink, position, record);
             }
         }
@@ -261,10 +285,16 @@ impl Pipeline {
     pub(super) fn record(&mut self, index: usize, gate: Gate) -> Option<Record> {
         let root = self.transit.get(index)?.root;
         let cause = self.transit.get_mut(root)?;
-        let waits = cause.arrival.origin.filter(|origin| gate != Gate::None && origin.slot.is_some());
+        let waits = cause
+            .arrival
+            .origin
+            .filter(|origin| gate != Gate::None && origin.slot.is_some());
         let token = waits.map(|origin| {
             let message = self.pending.expect_receipt(&mut cause.pending, origin);
-            Token { worker: self.worker, message }
+            Token {
+                worker: self.worker,
+                message,
+            }
         });
         let (sequence, number) = cause.records.get_or_insert_with(|| (self.ids.next_sequence(), 0));
         let id = self.ids.id(*sequence, *number);
@@ -289,6 +319,8 @@ impl Pipeline {
 
     /// Name of the rule at `position`, shared.
     pub(super) fn rule_name(&self, position: usize) -> Arc<str> {
-        self.links.get(position).map_or_else(|| Arc::from(""), |link| Arc::clone(&link.name))
+        self.links
+            .get(position)
+            .map_or_else(|| Arc::from(""), |link| Arc::clone(&link.name))
     }
 }

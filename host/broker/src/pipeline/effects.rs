@@ -32,14 +32,21 @@ pub(super) fn view(transit: &Transit) -> MessageView<'_> {
         client: arrival.origin.map_or(0, |origin| origin.client.generation),
         received_ms: arrival.received_at_ms,
         client_id: publisher.map_or("", |publisher| publisher.client_id.as_str()),
-        username: publisher.and_then(|publisher| publisher.username.as_deref()).unwrap_or(""),
+        username: publisher
+            .and_then(|publisher| publisher.username.as_deref())
+            .unwrap_or(""),
         properties: arrival.message.properties.block(),
     }
 }
 
 impl Pipeline {
     /// Applies codes and effects to the messages of the call, and counts each message once.
-    pub(super) fn apply(&mut self, call: &Call<'_>, outcome: &mut Outcome, failures: &mut Vec<(u32, Failure)>) {
+    pub(super) fn apply(
+        &mut self,
+        call: &Call<'_>,
+        outcome: &mut Outcome,
+        failures: &mut Vec<(u32, Failure)>,
+    ) {
         let all_pass = outcome.effects().is_empty() && outcome.codes().iter().all(|code| *code == Code::Pass);
         if all_pass && failures.is_empty() {
             self.count(call, |counts| counts.passed += call.messages.len() as u64);
@@ -54,21 +61,30 @@ impl Pipeline {
         let mut verdicts = vec![Verdict::Undecided; call.messages.len()];
         for effect in outcome.drain_effects() {
             let position = effect.message as usize;
-            let Some(index) = call.messages.get(position).copied() else { continue };
-            if let (Some(verdict), Some(slot)) = (self.commit(call, index, effect), verdicts.get_mut(position)) {
+            let Some(index) = call.messages.get(position).copied() else {
+                continue;
+            };
+            if let (Some(verdict), Some(slot)) =
+                (self.commit(call, index, effect), verdicts.get_mut(position))
+            {
                 *slot = verdict;
             }
         }
         for (message, failure) in failures.drain(..) {
             let position = message as usize;
-            let Some(index) = call.messages.get(position).copied() else { continue };
+            let Some(index) = call.messages.get(position).copied() else {
+                continue;
+            };
             self.dead_letter(call, index, &failure.to_string());
             if let Some(verdict) = verdicts.get_mut(position) {
                 *verdict = Verdict::Failed;
             }
         }
         for (verdict, index) in verdicts.iter().zip(call.messages) {
-            let routed = self.transit.get(*index).is_some_and(|transit| transit.fate == Fate::Route);
+            let routed = self
+                .transit
+                .get(*index)
+                .is_some_and(|transit| transit.fate == Fate::Route);
             self.count(call, |counts| match verdict {
                 Verdict::Rejected => counts.rejected += 1,
                 Verdict::DeadLettered => counts.dead_lettered += 1,
@@ -87,7 +103,11 @@ impl Pipeline {
 
     fn commit(&mut self, call: &Call<'_>, index: usize, effect: Effect) -> Option<Verdict> {
         match effect.action {
-            Action::Rewrite { topic, payload, properties } => {
+            Action::Rewrite {
+                topic,
+                payload,
+                properties,
+            } => {
                 let message = &mut self.transit.get_mut(index)?.arrival.message;
                 message.topic = topic.unwrap_or_else(|| message.topic.clone());
                 message.payload = payload.unwrap_or_else(|| message.payload.clone());
@@ -105,13 +125,25 @@ impl Pipeline {
                 self.dead_letter(call, index, &reason);
                 Some(Verdict::DeadLettered)
             }
-            Action::Publish { topic, body, qos, retain, properties } => {
+            Action::Publish {
+                topic,
+                body,
+                qos,
+                retain,
+                properties,
+            } => {
                 let cause = self.transit.get(index)?;
                 let payload = self.body(index, body)?;
                 let properties = checked(properties);
                 let arrival = Arrival {
                     origin: None,
-                    message: Message { topic, payload, properties, qos, retain },
+                    message: Message {
+                        topic,
+                        payload,
+                        properties,
+                        qos,
+                        retain,
+                    },
                     publisher: cause.arrival.publisher.clone(),
                     received: cause.arrival.received,
                     received_at_ms: cause.arrival.received_at_ms,
@@ -121,7 +153,13 @@ impl Pipeline {
                 self.count(call, |counts| counts.published += 1);
                 None
             }
-            Action::Emit { sink: SinkIndex(sink), gate, key, body, headers } => {
+            Action::Emit {
+                sink: SinkIndex(sink),
+                gate,
+                key,
+                body,
+                headers,
+            } => {
                 let sink = sink as usize;
                 let body = self.body(index, body)?;
                 let own_gate = self.outlets.get(sink)?.gate();
@@ -147,7 +185,8 @@ impl Pipeline {
         self.end(index, Fate::Ended);
         let origin = Arc::clone(&self.rule_name(call.position));
         if let Some(record) = self.record(index, Gate::Durable) {
-            self.dead_letters.push(record.dead_letter(origin, reason, call.unix_ms));
+            self.dead_letters
+                .push(record.dead_letter(origin, reason, call.unix_ms));
         }
     }
 

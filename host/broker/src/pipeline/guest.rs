@@ -4,7 +4,8 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use tidegate_rules::{
-    Backoff, Batch, Failure, Instance, InstanceSettings, IsolatedRule, Outcome, Projection, RuleError, RuleModule,
+    Backoff, Batch, Failure, Instance, InstanceSettings, IsolatedRule, Outcome, Projection, RuleError,
+    RuleModule,
 };
 
 type Create = Box<dyn FnMut() -> Result<Instance, RuleError> + Send>;
@@ -24,7 +25,10 @@ impl Guest {
         let projection = module.manifest().input;
         let module = Arc::clone(module);
         let create: Create = Box::new(move || Instance::new(&module, settings.clone()));
-        Ok(Self { rule: IsolatedRule::new(create, Backoff::default())?, projection })
+        Ok(Self {
+            rule: IsolatedRule::new(create, Backoff::default())?,
+            projection,
+        })
     }
 
     /// What the module asks to see of a message.

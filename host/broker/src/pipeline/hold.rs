@@ -51,7 +51,9 @@ impl Hold {
 
     /// Whether `arrival` has to queue up behind an earlier one of its publisher.
     pub fn is_behind(&self, arrival: &Arrival) -> bool {
-        arrival.origin.is_some_and(|origin| self.clients.contains_key(&origin.client))
+        arrival
+            .origin
+            .is_some_and(|origin| self.clients.contains_key(&origin.client))
     }
 
     /// Whether anything is on hold.

@@ -11,7 +11,10 @@ pub struct Outlet {
 impl Outlet {
     /// The end of `sink` for one worker.
     pub fn new(sink: SinkHandle) -> Self {
-        Self { sink, records: Vec::new() }
+        Self {
+            sink,
+            records: Vec::new(),
+        }
     }
 
     /// Whether the sink takes more. After a no, the sink sends [`crate::worker::Letter::Room`].
@@ -50,7 +53,10 @@ const COUNT_BITS: u32 = 48;
 impl RecordIds {
     /// Ids of `worker` in the life `epoch` of the process.
     pub fn new(epoch: u64, worker: u16) -> Self {
-        Self { epoch, next: u64::from(worker) << COUNT_BITS }
+        Self {
+            epoch,
+            next: u64::from(worker) << COUNT_BITS,
+        }
     }
 
     /// A sequence for one more message.
@@ -61,6 +67,10 @@ impl RecordIds {
 
     /// The id of that message's record number `index`.
     pub fn id(&self, sequence: u64, index: u32) -> RecordId {
-        RecordId { epoch: self.epoch, sequence, index }
+        RecordId {
+            epoch: self.epoch,
+            sequence,
+            index,
+        }
     }
 }

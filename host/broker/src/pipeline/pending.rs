@@ -42,7 +42,12 @@ impl PendingMessages {
             pending.receipts += 1;
             return key;
         }
-        let new = self.0.insert(Pending { origin, receipts: 1, refused: None, route: None }) as u64;
+        let new = self.0.insert(Pending {
+            origin,
+            receipts: 1,
+            refused: None,
+            route: None,
+        }) as u64;
         *key = Some(new);
         new
     }
@@ -68,8 +73,16 @@ impl PendingMessages {
         if pending.receipts > 0 {
             return None;
         }
-        let Pending { origin, refused, route, .. } = self.0.remove(index);
-        Some(Settled { origin, outcome: refused.map_or(Ok(route), Err) })
+        let Pending {
+            origin,
+            refused,
+            route,
+            ..
+        } = self.0.remove(index);
+        Some(Settled {
+            origin,
+            outcome: refused.map_or(Ok(route), Err),
+        })
     }
 }
 
@@ -79,10 +92,19 @@ mod tests {
     use crate::worker::ClientKey;
     use tidegate_sinks::Token;
 
-    const ORIGIN: Origin = Origin { client: ClientKey { index: 0, generation: 1 }, slot: None };
+    const ORIGIN: Origin = Origin {
+        client: ClientKey {
+            index: 0,
+            generation: 1,
+        },
+        slot: None,
+    };
 
     fn receipt(message: u64, outcome: Outcome) -> Receipt {
-        Receipt { token: Token { worker: 0, message }, outcome }
+        Receipt {
+            token: Token { worker: 0, message },
+            outcome,
+        }
     }
 
     #[test]
@@ -92,11 +114,16 @@ mod tests {
         let first = messages.expect_receipt(&mut key, ORIGIN);
         assert_eq!(messages.expect_receipt(&mut key, ORIGIN), first);
         assert!(messages.receive(&receipt(first, Outcome::Stored)).is_none());
-        let settled = messages.receive(&receipt(first, Outcome::DeadLettered("bad".into()))).unwrap();
+        let settled = messages
+            .receive(&receipt(first, Outcome::DeadLettered("bad".into())))
+            .unwrap();
         assert_eq!(settled.origin, ORIGIN);
         assert!(settled.outcome.is_ok());
         assert_eq!(messages.len(), 0);
-        assert!(messages.receive(&receipt(first, Outcome::Stored)).is_none(), "nobody waits any more");
+        assert!(
+            messages.receive(&receipt(first, Outcome::Stored)).is_none(),
+            "nobody waits any more"
+        );
     }
 
     #[test]
@@ -105,7 +132,11 @@ mod tests {
         let mut key = None;
         let first = messages.expect_receipt(&mut key, ORIGIN);
         messages.expect_receipt(&mut key, ORIGIN);
-        assert!(messages.receive(&receipt(first, Outcome::Refused("no".into()))).is_none());
+        assert!(
+            messages
+                .receive(&receipt(first, Outcome::Refused("no".into())))
+                .is_none()
+        );
         let settled = messages.receive(&receipt(first, Outcome::Stored)).unwrap();
         assert_eq!(settled.outcome, Err(ReasonCode::ImplementationSpecificError));
     }

@@ -44,29 +44,75 @@ impl Collector for Node {
 
 impl Node {
     fn encode_workers(&self, encoder: &mut DescriptorEncoder<'_>) -> fmt::Result {
-        let sum = |part: fn(&Counters) -> u64| self.0.workers.iter().map(|worker| part(&worker.counters)).sum();
-        let total = |part: fn(&WorkerSnapshot) -> usize| self.0.workers.iter().map(|worker| part(worker) as u64).sum();
+        let sum =
+            |part: fn(&Counters) -> u64| self.0.workers.iter().map(|worker| part(&worker.counters)).sum();
+        let total = |part: fn(&WorkerSnapshot) -> usize| {
+            self.0.workers.iter().map(|worker| part(worker) as u64).sum()
+        };
         let by = |label, value: &'static str, count: u64| (vec![(label, value)], count);
-        gauge(encoder, "connections", "Open connections", vec![(vec![], total(|worker| worker.connections))])?;
-        gauge(encoder, "sessions", "Sessions, connected or not", vec![(vec![], total(|worker| worker.sessions))])?;
-        gauge(encoder, "subscriptions", "Subscriptions", vec![(vec![], total(|worker| worker.subscriptions))])?;
+        gauge(
+            encoder,
+            "connections",
+            "Open connections",
+            vec![(vec![], total(|worker| worker.connections))],
+        )?;
+        gauge(
+            encoder,
+            "sessions",
+            "Sessions, connected or not",
+            vec![(vec![], total(|worker| worker.sessions))],
+        )?;
+        gauge(
+            encoder,
+            "subscriptions",
+            "Subscriptions",
+            vec![(vec![], total(|worker| worker.subscriptions))],
+        )?;
         let unsettled = vec![
             by("state", "pending", total(|worker| worker.pending)),
             by("state", "held", total(|worker| worker.held)),
         ];
-        gauge(encoder, "unsettled_messages", "Waiting for receipts, or on hold until there is room", unsettled)?;
+        gauge(
+            encoder,
+            "unsettled_messages",
+            "Waiting for receipts, or on hold until there is room",
+            unsettled,
+        )?;
         let accepted = vec![
             by("outcome", "accepted", sum(|counters| counters.accepted)),
             by("outcome", "turned_away", sum(|counters| counters.turned_away)),
         ];
-        counter(encoder, "connection_attempts", "Connections by what became of them", accepted)?;
+        counter(
+            encoder,
+            "connection_attempts",
+            "Connections by what became of them",
+            accepted,
+        )?;
         let publishes = vec![
-            (vec![("direction", "in"), ("qos", "0")], sum(|counters| counters.received[0])),
-            (vec![("direction", "in"), ("qos", "1")], sum(|counters| counters.received[1])),
-            (vec![("direction", "in"), ("qos", "2")], sum(|counters| counters.received[2])),
-            (vec![("direction", "out"), ("qos", "0")], sum(|counters| counters.sent[0])),
-            (vec![("direction", "out"), ("qos", "1")], sum(|counters| counters.sent[1])),
-            (vec![("direction", "out"), ("qos", "2")], sum(|counters| counters.sent[2])),
+            (
+                vec![("direction", "in"), ("qos", "0")],
+                sum(|counters| counters.received[0]),
+            ),
+            (
+                vec![("direction", "in"), ("qos", "1")],
+                sum(|counters| counters.received[1]),
+            ),
+            (
+                vec![("direction", "in"), ("qos", "2")],
+                sum(|counters| counters.received[2]),
+            ),
+            (
+                vec![("direction", "out"), ("qos", "0")],
+                sum(|counters| counters.sent[0]),
+            ),
+            (
+                vec![("direction", "out"), ("qos", "1")],
+                sum(|counters| counters.sent[1]),
+            ),
+            (
+                vec![("direction", "out"), ("qos", "2")],
+                sum(|counters| counters.sent[2]),
+            ),
         ];
         counter(encoder, "publish_packets", "PUBLISH packets", publishes)?;
         let dropped = vec![
@@ -75,12 +121,27 @@ impl Node {
             by("cause", "too_large", sum(|counters| counters.dropped_too_large)),
             by("cause", "qos0", sum(|counters| counters.dropped_qos0)),
         ];
-        counter(encoder, "dropped_deliveries", "Deliveries that did not reach a subscriber", dropped)?;
+        counter(
+            encoder,
+            "dropped_deliveries",
+            "Deliveries that did not reach a subscriber",
+            dropped,
+        )?;
         let simple: [(&str, &str, fn(&Counters) -> u64); 4] = [
-            ("malformed_packets", "Bytes that were no packet", |counters| counters.malformed),
-            ("forwarded_messages", "Messages handed to another worker", |counters| counters.forwarded),
-            ("worker_ticks", "Rounds of the workers' loops", |counters| counters.ticks),
-            ("socket_reads", "Reads that brought bytes", |counters| counters.reads),
+            ("malformed_packets", "Bytes that were no packet", |counters| {
+                counters.malformed
+            }),
+            (
+                "forwarded_messages",
+                "Messages handed to another worker",
+                |counters| counters.forwarded,
+            ),
+            ("worker_ticks", "Rounds of the workers' loops", |counters| {
+                counters.ticks
+            }),
+            ("socket_reads", "Reads that brought bytes", |counters| {
+                counters.reads
+            }),
         ];
         for (name, help, part) in simple {
             counter(encoder, name, help, vec![(vec![], sum(part))])?;
@@ -102,7 +163,8 @@ impl Node {
                 ("dead_lettered", counts.dead_lettered),
                 ("failed", counts.failed),
             ];
-            messages.extend(outcomes.map(|(outcome, count)| (vec![("rule", name), ("outcome", outcome)], count)));
+            messages
+                .extend(outcomes.map(|(outcome, count)| (vec![("rule", name), ("outcome", outcome)], count)));
             if let Some(module) = &rule.module {
                 modules.push((vec![("rule", name), ("module", module.as_str())], 1));
             }
@@ -114,7 +176,12 @@ impl Node {
         let help = "Messages of a rule; matched is the sum of the others";
         counter(encoder, "rule_messages", help, messages)?;
         counter(encoder, "rule_calls", "Guest calls of a rule", calls)?;
-        counter(encoder, "rule_effects", "Publications and records of a rule", effects)
+        counter(
+            encoder,
+            "rule_effects",
+            "Publications and records of a rule",
+            effects,
+        )
     }
 
     fn encode_sinks(&self, encoder: &mut DescriptorEncoder<'_>) -> fmt::Result {
@@ -141,15 +208,35 @@ impl Node {
         }
         let help = "Records of a sink; accepted is the sum of the others and of tidegate_sink_pending";
         counter(encoder, "sink_records", help, records)?;
-        gauge(encoder, "sink_pending", "Records that wait for their sink", pending)?;
+        gauge(
+            encoder,
+            "sink_pending",
+            "Records that wait for their sink",
+            pending,
+        )?;
         gauge(encoder, "sink_pending_bytes", "Bytes of the same", bytes)?;
         counter(encoder, "sink_batches", "Batches that a sink confirmed", batches)?;
-        counter(encoder, "sink_retries", "Batches that had to be tried again", retries)?;
-        gauge(encoder, "sink_healthy", "1 while a sink stores what it gets", healthy)
+        counter(
+            encoder,
+            "sink_retries",
+            "Batches that had to be tried again",
+            retries,
+        )?;
+        gauge(
+            encoder,
+            "sink_healthy",
+            "1 while a sink stores what it gets",
+            healthy,
+        )
     }
 }
 
-fn counter(encoder: &mut DescriptorEncoder<'_>, name: &str, help: &str, series: Vec<Series<'_>>) -> fmt::Result {
+fn counter(
+    encoder: &mut DescriptorEncoder<'_>,
+    name: &str,
+    help: &str,
+    series: Vec<Series<'_>>,
+) -> fmt::Result {
     let mut metric = encoder.encode_descriptor(name, help, None, MetricType::Counter)?;
     for (labels, value) in series {
         let counter = ConstCounter::new(value);
@@ -162,7 +249,12 @@ fn counter(encoder: &mut DescriptorEncoder<'_>, name: &str, help: &str, series: 
     Ok(())
 }
 
-fn gauge(encoder: &mut DescriptorEncoder<'_>, name: &str, help: &str, series: Vec<Series<'_>>) -> fmt::Result {
+fn gauge(
+    encoder: &mut DescriptorEncoder<'_>,
+    name: &str,
+    help: &str,
+    series: Vec<Series<'_>>,
+) -> fmt::Result {
     let mut metric = encoder.encode_descriptor(name, help, None, MetricType::Gauge)?;
     for (labels, value) in series {
         let value = i64::try_from(value).unwrap_or(i64::MAX);
@@ -185,13 +277,28 @@ mod tests {
 
     #[test]
     fn rules_and_sinks_have_their_series() {
-        let counts = RuleCounts { matched: 3, passed: 2, dropped: 1, ..RuleCounts::default() };
+        let counts = RuleCounts {
+            matched: 3,
+            passed: 2,
+            dropped: 1,
+            ..RuleCounts::default()
+        };
         let mut sink = SinkSnapshot::default();
         sink.counts.accepted = 5;
         sink.counts.pending = 5;
         let snapshot = NodeSnapshot {
-            workers: vec![WorkerSnapshot { connections: 2, ..WorkerSnapshot::default() }; 2],
-            rules: vec![RuleSnapshot { name: "clean".into(), module: None, counts }],
+            workers: vec![
+                WorkerSnapshot {
+                    connections: 2,
+                    ..WorkerSnapshot::default()
+                };
+                2
+            ],
+            rules: vec![RuleSnapshot {
+                name: "clean".into(),
+                module: None,
+                counts,
+            }],
             sinks: vec![("rows".into(), sink)],
         };
         let text = expose(snapshot).unwrap();
@@ -204,7 +311,10 @@ mod tests {
             "tidegate_sink_healthy{sink=\"rows\"} 1",
             "# EOF",
         ] {
-            assert!(text.lines().any(|found| found == line), "{line} is not in\n{text}");
+            assert!(
+                text.lines().any(|found| found == line),
+                "{line} is not in\n{text}"
+            );
         }
     }
 }

@@ -80,7 +80,14 @@ impl Clients {
         self.generations = self.generations.wrapping_add(1);
         let generation = self.generations;
         let client_id = publisher.client_id.clone();
-        let client = Client { session, connection: None, publisher, armed: None, backlog: None, generation };
+        let client = Client {
+            session,
+            connection: None,
+            publisher,
+            armed: None,
+            backlog: None,
+            generation,
+        };
         let index = u32::try_from(self.slab.insert(client)).unwrap_or(u32::MAX);
         let key = ClientKey { index, generation };
         self.by_id.insert(client_id, key);
@@ -89,12 +96,16 @@ impl Clients {
 
     /// The client of `key`, unless it is gone.
     pub fn get_mut(&mut self, key: ClientKey) -> Option<&mut Client> {
-        self.slab.get_mut(key.index as usize).filter(|client| client.generation == key.generation)
+        self.slab
+            .get_mut(key.index as usize)
+            .filter(|client| client.generation == key.generation)
     }
 
     /// The client of `key`, unless it is gone.
     pub fn get(&self, key: ClientKey) -> Option<&Client> {
-        self.slab.get(key.index as usize).filter(|client| client.generation == key.generation)
+        self.slab
+            .get(key.index as usize)
+            .filter(|client| client.generation == key.generation)
     }
 
     /// Forgets the client of `key`.

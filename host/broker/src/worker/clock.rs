@@ -14,7 +14,9 @@ pub struct Clock {
 impl Clock {
     /// Starts counting now.
     pub fn start() -> Self {
-        Self { start: Instant::now() }
+        Self {
+            start: Instant::now(),
+        }
     }
 
     /// Time since the start.

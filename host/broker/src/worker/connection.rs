@@ -91,14 +91,18 @@ impl Connection {
         let more = count == scratch.len();
         let fresh = scratch.get(..count).unwrap_or_default();
         if self.partial.is_empty() {
-            return Ok(Received::Bytes { input: Bytes::copy_from_slice(fresh), more });
+            return Ok(Received::Bytes {
+                input: Bytes::copy_from_slice(fresh),
+                more,
+            });
         }
         self.partial.extend_from_slice(fresh);
         // A large packet is put together in place, not decoded anew with every read.
         match frame_length(&self.partial)? {
-            Some(length) if length <= self.partial.len() => {
-                Ok(Received::Bytes { input: self.partial.split().freeze(), more })
-            }
+            Some(length) if length <= self.partial.len() => Ok(Received::Bytes {
+                input: self.partial.split().freeze(),
+                more,
+            }),
             _ => Ok(Received::Incomplete { more }),
         }
     }
@@ -113,7 +117,10 @@ impl Connection {
             self.partial = BytesMut::new();
             return Ok(None);
         }
-        let decoder = Decoder { version: self.version, packet_bytes_max };
+        let decoder = Decoder {
+            version: self.version,
+            packet_bytes_max,
+        };
         let packet = decoder.decode(input)?;
         if packet.is_none() {
             self.partial = BytesMut::from(&**input);

@@ -36,7 +36,11 @@ impl Worker {
         while let Some(parcels) = self.rings.receive() {
             for parcel in parcels {
                 match parcel {
-                    Parcel::Forward { message, publisher, received } => {
+                    Parcel::Forward {
+                        message,
+                        publisher,
+                        received,
+                    } => {
                         let publisher = publisher.as_ref().map(|client_id| client_id.as_str());
                         self.route_here(&message, publisher, received);
                     }
@@ -81,8 +85,12 @@ impl Worker {
     /// Makes sure the wheel looks at the session no later than it wants to be looked at. Later is left alone: packets
     /// move keep-alives all the time, and the wheel asks again when it fires.
     pub(super) fn rearm(&mut self, key: ClientKey) {
-        let Some(client) = self.clients.get_mut(key) else { return };
-        let Some(deadline) = client.session.deadline() else { return };
+        let Some(client) = self.clients.get_mut(key) else {
+            return;
+        };
+        let Some(deadline) = client.session.deadline() else {
+            return;
+        };
         if client.armed.is_some_and(|armed: Time| armed <= deadline) {
             return;
         }

@@ -19,7 +19,9 @@ impl Worker {
         let client = self.net.get_mut(key).and_then(|connection| connection.client);
         self.net.close(key);
         let Some(client) = client else { return };
-        let Some(found) = self.clients.get_mut(client) else { return };
+        let Some(found) = self.clients.get_mut(client) else {
+            return;
+        };
         if found.connection == Some(key) {
             found.connection = None;
             found.backlog = None;
@@ -32,7 +34,9 @@ impl Worker {
     /// and the socket is closed when the peer has closed too. Closing at once would throw away, with what the peer had
     /// sent meanwhile, the DISCONNECT that it has not read yet.
     pub(super) fn close_after_flush(&mut self, key: usize) {
-        let Some(connection) = self.net.get_mut(key) else { return };
+        let Some(connection) = self.net.get_mut(key) else {
+            return;
+        };
         connection.client = None;
         connection.is_closing = true;
         connection.is_paused = false;
@@ -42,7 +46,9 @@ impl Worker {
 
     /// Reads and forgets what a peer still sends on a connection that is being closed.
     pub(super) fn drain_closing(&mut self, key: usize) {
-        let Some(connection) = self.net.connections.get_mut(key) else { return };
+        let Some(connection) = self.net.connections.get_mut(key) else {
+            return;
+        };
         match connection.receive(&mut self.net.scratch) {
             Ok(Received::Closed) => self.net.close(key),
             Ok(Received::Bytes { more: true, .. } | Received::Incomplete { more: true }) => {
@@ -55,7 +61,9 @@ impl Worker {
 
     /// A connection that has said no CONNECT in time, or has lingered long enough.
     pub(super) fn expire_connection(&mut self, key: usize, serial: u64) {
-        let Some(connection) = self.net.get_mut(key) else { return };
+        let Some(connection) = self.net.get_mut(key) else {
+            return;
+        };
         if connection.serial == serial && connection.client.is_none() {
             if !connection.is_closing {
                 self.counters.turned_away += 1;
@@ -78,14 +86,20 @@ impl Worker {
 
     /// Whether the drain is over: nothing waits for a receipt, or it has taken too long. Says goodbye to everyone.
     pub(super) fn is_drained(&mut self) -> bool {
-        let Some(since) = self.drain_since else { return false };
+        let Some(since) = self.drain_since else {
+            return false;
+        };
         let (pending, _) = self.pipeline.waiting();
         let is_late = self.now.0.saturating_sub(since.0) > DRAIN_WAIT_MS;
         if pending > 0 && !is_late {
             return false;
         }
         if pending > 0 {
-            tracing::warn!(worker = self.number, pending, "shutting down with messages that were not acknowledged");
+            tracing::warn!(
+                worker = self.number,
+                pending,
+                "shutting down with messages that were not acknowledged"
+            );
         }
         self.say_goodbye();
         true

@@ -51,7 +51,11 @@ mod tests {
         let any = SocketAddr::from(([127, 0, 0, 1], 0));
         let first = listen(any, 3).unwrap();
         let address = first[0].local_addr().unwrap();
-        assert!(first.iter().all(|listener| listener.local_addr().unwrap() == address));
+        assert!(
+            first
+                .iter()
+                .all(|listener| listener.local_addr().unwrap() == address)
+        );
         let error = listen(address, 2).unwrap_err();
         assert_eq!(error.kind(), io::ErrorKind::AddrInUse);
     }

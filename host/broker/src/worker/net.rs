@@ -55,7 +55,9 @@ impl Net {
         let key = entry.key();
         let connection = entry.insert(Connection::new(socket));
         let interest = Interest::READABLE | Interest::WRITABLE;
-        let watched = self.registry.register(&mut connection.socket, Token(key + FIRST_CONNECTION), interest);
+        let watched = self
+            .registry
+            .register(&mut connection.socket, Token(key + FIRST_CONNECTION), interest);
         if let Err(error) = watched {
             self.connections.remove(key);
             return Err(error);
@@ -86,7 +88,9 @@ impl Net {
 
     /// Appends `packet` to the outbox; it leaves at the end of the tick.
     pub fn send(&mut self, key: usize, packet: &Packet) {
-        let Some(connection) = self.connections.get_mut(key) else { return };
+        let Some(connection) = self.connections.get_mut(key) else {
+            return;
+        };
         let Some(version) = connection.version else { return };
         if connection.outbox.capacity() == 0
             && let Some(buffer) = self.pool.pop()
@@ -124,7 +128,11 @@ impl Net {
 
     /// The socket takes more: write what waits.
     pub fn writable(&mut self, key: usize) {
-        if self.connections.get(key).is_some_and(|connection| !connection.outbox.is_empty()) {
+        if self
+            .connections
+            .get(key)
+            .is_some_and(|connection| !connection.outbox.is_empty())
+        {
             self.touch(key);
         }
     }
@@ -136,7 +144,9 @@ impl Net {
 
     /// Takes the connection off the list; `false` if it is gone or another one has its key.
     pub fn take_ready_mark(&mut self, key: usize) -> bool {
-        self.connections.get_mut(key).is_some_and(|connection| std::mem::take(&mut connection.is_ready))
+        self.connections
+            .get_mut(key)
+            .is_some_and(|connection| std::mem::take(&mut connection.is_ready))
     }
 
     /// Whether some connection is to be read without an event.
@@ -148,7 +158,9 @@ impl Net {
     pub fn flush(&mut self, failed: &mut Vec<usize>) {
         let mut dirty = std::mem::take(&mut self.dirty);
         for key in dirty.drain(..) {
-            let Some(connection) = self.connections.get_mut(key) else { continue };
+            let Some(connection) = self.connections.get_mut(key) else {
+                continue;
+            };
             connection.is_dirty = false;
             match connection.send() {
                 Ok(true) => {

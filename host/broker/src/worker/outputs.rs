@@ -11,7 +11,9 @@ use crate::pipeline::{Arrival, Origin};
 impl Worker {
     /// Gives a session one input and carries out what it answers.
     pub(super) fn input(&mut self, key: ClientKey, input: Input) {
-        let Some(client) = self.clients.get_mut(key) else { return };
+        let Some(client) = self.clients.get_mut(key) else {
+            return;
+        };
         let mut outputs = self.spare_outputs.pop().unwrap_or_default();
         client.session.on(input, self.now, &mut outputs);
         for output in outputs.drain(..) {
@@ -82,12 +84,22 @@ impl Worker {
                 reasons.push(ReasonCode::SharedSubscriptionsNotSupported);
                 continue;
             }
-            let subscribed = Subscribed { options: subscription.options, identifier };
+            let subscribed = Subscribed {
+                options: subscription.options,
+                identifier,
+            };
             self.routes.subscribe(&subscription.filter, key, subscribed);
             reasons.push(granted(subscription.options.qos));
         }
         if let Some(epoch) = self.clients.get(key).map(|client| client.session.epoch()) {
-            self.input(key, Input::Subscribed { epoch, request, reasons });
+            self.input(
+                key,
+                Input::Subscribed {
+                    epoch,
+                    request,
+                    reasons,
+                },
+            );
         }
     }
 
@@ -98,7 +110,14 @@ impl Worker {
         };
         let reasons = request.filters.iter().map(removed).collect();
         if let Some(epoch) = self.clients.get(key).map(|client| client.session.epoch()) {
-            self.input(key, Input::Unsubscribed { epoch, request, reasons });
+            self.input(
+                key,
+                Input::Unsubscribed {
+                    epoch,
+                    request,
+                    reasons,
+                },
+            );
         }
     }
 
@@ -110,16 +129,23 @@ impl Worker {
 
     /// The session is over. A session that is about to be connected anew is kept: its next CONNECT starts it afresh.
     fn end(&mut self, key: ClientKey) {
-        let Some(client) = self.clients.get(key) else { return };
-        let filters: Vec<TopicFilter> =
-            client.session.subscriptions().map(|(filter, ..)| filter.clone()).collect();
+        let Some(client) = self.clients.get(key) else {
+            return;
+        };
+        let filters: Vec<TopicFilter> = client
+            .session
+            .subscriptions()
+            .map(|(filter, ..)| filter.clone())
+            .collect();
         self.forget_filters(key, &filters);
         self.clients.remove(key);
     }
 
     /// The session has let go of its link: close the socket once everything is written.
     fn close_link(&mut self, key: ClientKey) {
-        let Some(client) = self.clients.get_mut(key) else { return };
+        let Some(client) = self.clients.get_mut(key) else {
+            return;
+        };
         client.backlog = None;
         if let Some(connection) = client.connection.take() {
             self.close_after_flush(connection);

@@ -28,7 +28,13 @@ pub struct Pace {
 impl Pace {
     /// Rests at most `tick_max` between two ticks; zero turns resting off.
     pub fn new(tick_max: Duration) -> Self {
-        Self { tick_max, window_start: Duration::ZERO, wake_ups: 0, reads: 0, resting: false }
+        Self {
+            tick_max,
+            window_start: Duration::ZERO,
+            wake_ups: 0,
+            reads: 0,
+            resting: false,
+        }
     }
 
     /// Counts a tick that began at `now` and read `reads` sockets.
@@ -103,7 +109,10 @@ mod tests {
     fn stops_resting_when_load_goes_or_fills_batches_by_itself() {
         let pace = &mut Pace::new(Duration::from_micros(500));
         assert!(after(pace, 1_000, Duration::from_micros(100), 1));
-        assert!(after(pace, 1_000, Duration::from_micros(500), 7), "resting made the wake-ups fuller");
+        assert!(
+            after(pace, 1_000, Duration::from_micros(500), 7),
+            "resting made the wake-ups fuller"
+        );
         assert!(!after(pace, 100, Duration::from_millis(10), 1), "nearly idle");
         assert!(after(pace, 1_000, Duration::from_micros(100), 1));
         assert!(!after(pace, 1_000, Duration::from_micros(500), 200), "saturated");
@@ -114,7 +123,13 @@ mod tests {
         let pace = &mut Pace::new(Duration::from_micros(500));
         assert!(after(pace, 1_000, Duration::from_micros(100), 1));
         let began = Duration::from_secs(9);
-        assert_eq!(pace.rest(began, began + Duration::from_micros(200)), Duration::from_micros(300));
-        assert_eq!(pace.rest(began, began + Duration::from_micros(900)), Duration::ZERO);
+        assert_eq!(
+            pace.rest(began, began + Duration::from_micros(200)),
+            Duration::from_micros(300)
+        );
+        assert_eq!(
+            pace.rest(began, began + Duration::from_micros(900)),
+            Duration::ZERO
+        );
     }
 }

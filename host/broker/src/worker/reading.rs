@@ -48,7 +48,9 @@ impl Worker {
     /// Reads a socket once and passes on what came.
     pub(super) fn read(&mut self, key: usize) {
         let is_congested = self.rings.is_congested();
-        let Some(connection) = self.net.connections.get_mut(key) else { return };
+        let Some(connection) = self.net.connections.get_mut(key) else {
+            return;
+        };
         if connection.is_closing {
             return self.drain_closing(key);
         }
@@ -81,7 +83,9 @@ impl Worker {
     pub(super) fn digest(&mut self, key: usize, mut input: Bytes) {
         let packet_bytes_max = self.settings.packet_bytes_max;
         loop {
-            let Some(connection) = self.net.get_mut(key) else { return };
+            let Some(connection) = self.net.get_mut(key) else {
+                return;
+            };
             if connection.is_closing {
                 return;
             }
@@ -109,11 +113,15 @@ impl Worker {
             if let Some(count) = self.counters.received.get_mut(publish.qos as usize) {
                 *count += 1;
             }
-            let Some(client) = self.clients.get_mut(key) else { return };
-            let has_parked = client.backlog.as_ref().is_some_and(|backlog| !backlog.parked.is_empty());
-            let is_over = publish.qos != QoS::AtMostOnce
-                && !client.publisher.is_v5
-                && !client.session.has_room();
+            let Some(client) = self.clients.get_mut(key) else {
+                return;
+            };
+            let has_parked = client
+                .backlog
+                .as_ref()
+                .is_some_and(|backlog| !backlog.parked.is_empty());
+            let is_over =
+                publish.qos != QoS::AtMostOnce && !client.publisher.is_v5 && !client.session.has_room();
             if has_parked || is_over {
                 return self.park(key, packet);
             }
@@ -122,7 +130,9 @@ impl Worker {
     }
 
     fn park(&mut self, key: ClientKey, packet: Packet) {
-        let Some(client) = self.clients.get_mut(key) else { return };
+        let Some(client) = self.clients.get_mut(key) else {
+            return;
+        };
         let backlog: &mut Backlog = client.backlog.get_or_insert_default();
         let cost = parked_cost(&packet);
         backlog.parked.push_back(packet);
@@ -132,12 +142,18 @@ impl Worker {
     /// Gives parked PUBLISHes to the session while it has room.
     pub(super) fn unpark(&mut self, key: ClientKey) {
         loop {
-            let Some(client) = self.clients.get_mut(key) else { return };
-            let Some(backlog) = &mut client.backlog else { return };
+            let Some(client) = self.clients.get_mut(key) else {
+                return;
+            };
+            let Some(backlog) = &mut client.backlog else {
+                return;
+            };
             if !client.session.has_room() {
                 return;
             }
-            let Some(packet) = backlog.parked.pop_front() else { return };
+            let Some(packet) = backlog.parked.pop_front() else {
+                return;
+            };
             self.discharge(key, parked_cost(&packet));
             self.input(key, Input::Packet(packet));
         }
@@ -147,7 +163,9 @@ impl Worker {
     fn refuse_bytes(&mut self, key: usize, input: &[u8], error: &DecodeError) {
         self.counters.malformed += 1;
         tracing::debug!(%error, "closing a connection");
-        let Some(connection) = self.net.get_mut(key) else { return };
+        let Some(connection) = self.net.get_mut(key) else {
+            return;
+        };
         if let Some(client) = connection.client {
             return self.input(client, Input::Fault(error.reason()));
         }
@@ -161,7 +179,11 @@ impl Worker {
             return self.net.close(key);
         }
         connection.version = Some(version);
-        let connack = ConnAck { session_present: false, reason: error.reason(), properties: Properties::empty() };
+        let connack = ConnAck {
+            session_present: false,
+            reason: error.reason(),
+            properties: Properties::empty(),
+        };
         self.net.send(key, &Packet::ConnAck(Box::new(connack)));
         self.close_after_flush(key);
     }
@@ -179,7 +201,11 @@ impl Worker {
         }
         if let Some(connection) = self.net.release(key) {
             connect.client_id = Some(client_id);
-            let adoption = Adoption { socket: connection.socket, connect, rest };
+            let adoption = Adoption {
+                socket: connection.socket,
+                connect,
+                rest,
+            };
             self.rings.send(home, Parcel::Adopt(Box::new(adoption)));
         }
     }
@@ -193,7 +219,9 @@ impl Worker {
     }
 
     fn connect(&mut self, key: usize, mut connect: Box<Connect>, rest: Bytes) {
-        let Some(connection) = self.net.get_mut(key) else { return };
+        let Some(connection) = self.net.get_mut(key) else {
+            return;
+        };
         connection.version = Some(connect.version);
         let refused = match self.drain_since {
             Some(_) => Err(ReasonCode::ServerShuttingDown),
@@ -243,7 +271,11 @@ impl Worker {
 
     /// [MQTT-3.1.4-3] the older connection leaves first, so that its will is on its way before the new one reads.
     fn take_over(&mut self, key: ClientKey) {
-        if self.clients.get(key).is_some_and(|client| client.connection.is_some()) {
+        if self
+            .clients
+            .get(key)
+            .is_some_and(|client| client.connection.is_some())
+        {
             self.input(key, Input::TakenOver);
         }
     }
@@ -253,7 +285,9 @@ impl Worker {
         loop {
             self.serials += 1;
             let text = format!("auto-{:x}-{:x}-{:x}", self.unix_ms, self.number, self.serials);
-            let Some(client_id) = ClientId::new(&text) else { continue };
+            let Some(client_id) = ClientId::new(&text) else {
+                continue;
+            };
             let is_home = home_of(&client_id, self.workers) == usize::from(self.number);
             if is_home && self.clients.find(&client_id).is_none() {
                 return client_id;

@@ -59,8 +59,13 @@ pub struct Rings {
 impl Rings {
     /// The rings among `wakers.len()` workers.
     pub fn between(wakers: &[Arc<Waker>]) -> Vec<Self> {
-        let mut all: Vec<Self> =
-            wakers.iter().map(|_| Self { peers: Vec::new(), incoming: Vec::new() }).collect();
+        let mut all: Vec<Self> = wakers
+            .iter()
+            .map(|_| Self {
+                peers: Vec::new(),
+                incoming: Vec::new(),
+            })
+            .collect();
         for from in 0..wakers.len() {
             for (to, waker) in wakers.iter().enumerate() {
                 let peer = (from != to).then(|| {
@@ -68,7 +73,11 @@ impl Rings {
                     if let Some(rings) = all.get_mut(to) {
                         rings.incoming.push(consumer);
                     }
-                    Peer { ring, outgoing: Vec::new(), waker: Arc::clone(waker) }
+                    Peer {
+                        ring,
+                        outgoing: Vec::new(),
+                        waker: Arc::clone(waker),
+                    }
                 });
                 if let Some(rings) = all.get_mut(from) {
                     rings.peers.push(peer);
@@ -87,7 +96,12 @@ impl Rings {
 
     /// Hands the lists over. A peer whose ring is full keeps its list for the next tick.
     pub fn flush(&mut self) {
-        for peer in self.peers.iter_mut().flatten().filter(|peer| !peer.outgoing.is_empty()) {
+        for peer in self
+            .peers
+            .iter_mut()
+            .flatten()
+            .filter(|peer| !peer.outgoing.is_empty())
+        {
             let list = std::mem::take(&mut peer.outgoing);
             match peer.ring.push(list) {
                 Ok(()) => {
@@ -107,7 +121,10 @@ impl Rings {
 
     /// Whether a peer is so far behind that no more may be read for it.
     pub fn is_congested(&self) -> bool {
-        self.peers.iter().flatten().any(|peer| peer.outgoing.len() >= OUTGOING_MAX)
+        self.peers
+            .iter()
+            .flatten()
+            .any(|peer| peer.outgoing.len() >= OUTGOING_MAX)
     }
 
     /// The next list that arrived; `None` when there is no more.

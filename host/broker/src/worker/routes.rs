@@ -26,7 +26,10 @@ pub struct SharedFilters {
 impl SharedFilters {
     /// No filters yet.
     pub fn new() -> Arc<Self> {
-        Arc::new(Self { current: ArcSwap::from_pointee(FilterMap::new()), writer: Mutex::new(()) })
+        Arc::new(Self {
+            current: ArcSwap::from_pointee(FilterMap::new()),
+            writer: Mutex::new(()),
+        })
     }
 
     fn edit(&self, worker: WorkerId, edits: &[(TopicFilter, Edit)]) {
@@ -80,7 +83,13 @@ impl Routes {
     /// No subscriptions yet.
     pub fn new(worker: WorkerId, shared: Arc<SharedFilters>) -> Self {
         let snapshot = shared.current.load_full();
-        Self { worker, own: SubscriptionTrie::new(), shared, snapshot, edits: Vec::new() }
+        Self {
+            worker,
+            own: SubscriptionTrie::new(),
+            shared,
+            snapshot,
+            edits: Vec::new(),
+        }
     }
 
     /// Number of subscriptions of this worker's sessions.
@@ -136,8 +145,16 @@ impl Routes {
     pub fn recipients(&self, topic: &TopicName, recipients: &mut Vec<Recipient>) {
         let start = recipients.len();
         self.own.matches(topic, &mut |client, subscribed: &Subscribed| {
-            let identifiers = if subscribed.identifier > 0 { vec![subscribed.identifier] } else { Vec::new() };
-            recipients.push(Recipient { client, options: subscribed.options, identifiers });
+            let identifiers = if subscribed.identifier > 0 {
+                vec![subscribed.identifier]
+            } else {
+                Vec::new()
+            };
+            recipients.push(Recipient {
+                client,
+                options: subscribed.options,
+                identifiers,
+            });
         });
         if recipients.len() - start > 1 {
             merge(recipients, start);

@@ -26,7 +26,11 @@ impl Worker {
                 self.rings.send(worker.index(), parcel);
             }
         }
-        self.route_here(message, publisher.map(|publisher| publisher.client_id.as_str()), received);
+        self.route_here(
+            message,
+            publisher.map(|publisher| publisher.client_id.as_str()),
+            received,
+        );
     }
 
     /// Routes `message` to the sessions of this worker.
@@ -48,7 +52,9 @@ impl Worker {
         received: Time,
         detached: &mut Option<Message>,
     ) {
-        let Some(client) = self.clients.get(recipient.client) else { return };
+        let Some(client) = self.clients.get(recipient.client) else {
+            return;
+        };
         // [MQTT-3.8.3-3] not back to the connection that published it.
         if recipient.options.no_local && publisher == Some(client.publisher.client_id.as_str()) {
             return;

@@ -16,10 +16,18 @@ impl Worker {
             let mut arrivals = std::mem::take(&mut self.arrivals);
             let mut admitted = std::mem::take(&mut self.admitted);
             let mut waiting = Vec::new();
-            let now = Now { instant: self.clock.instant(), unix_ms: self.unix_ms };
-            self.pipeline.admit(&mut arrivals, now, &mut admitted, &mut |arrival, waits| {
-                waiting.extend(arrival.origin.map(|origin| (origin.client, arrival.cost(), waits)));
-            });
+            let now = Now {
+                instant: self.clock.instant(),
+                unix_ms: self.unix_ms,
+            };
+            self.pipeline
+                .admit(&mut arrivals, now, &mut admitted, &mut |arrival, waits| {
+                    waiting.extend(
+                        arrival
+                            .origin
+                            .map(|origin| (origin.client, arrival.cost(), waits)),
+                    );
+                });
             // The list keeps its memory; what a settled message brought in meanwhile goes behind.
             arrivals.append(&mut self.arrivals);
             self.arrivals = arrivals;
@@ -38,9 +46,13 @@ impl Worker {
 
     /// Routes a message and settles it, or leaves that to its last receipt.
     fn conclude(&mut self, admitted: Admitted) {
-        let Admitted { arrival, fate, pending } = admitted;
-        let is_exactly_once =
-            arrival.message.qos == QoS::ExactlyOnce && arrival.origin.is_some_and(|origin| origin.slot.is_some());
+        let Admitted {
+            arrival,
+            fate,
+            pending,
+        } = admitted;
+        let is_exactly_once = arrival.message.qos == QoS::ExactlyOnce
+            && arrival.origin.is_some_and(|origin| origin.slot.is_some());
         // QoS 2 is routed when its slot leaves the window, so that a refusal in between has routed nothing.
         let later = match fate {
             Fate::Route if is_exactly_once => Some(arrival.message),
@@ -83,7 +95,11 @@ impl Worker {
     fn settle(&mut self, origin: Origin, outcome: Settlement) {
         let Some(slot) = origin.slot else { return };
         self.input(origin.client, Input::Settled { slot, outcome });
-        if self.clients.get(origin.client).is_some_and(|client| client.backlog.is_some()) {
+        if self
+            .clients
+            .get(origin.client)
+            .is_some_and(|client| client.backlog.is_some())
+        {
             self.unpark(origin.client);
         }
     }
@@ -91,14 +107,19 @@ impl Worker {
     /// More of a client's messages wait: beyond its bound its socket is left unread, and TCP pushes back.
     pub(super) fn charge(&mut self, key: ClientKey, cost: usize) {
         let park_bytes_max = self.settings.park_bytes_max;
-        let Some(client) = self.clients.get_mut(key) else { return };
+        let Some(client) = self.clients.get_mut(key) else {
+            return;
+        };
         let backlog: &mut Backlog = client.backlog.get_or_insert_default();
         backlog.bytes = backlog.bytes.saturating_add(cost);
         if backlog.bytes <= park_bytes_max || backlog.paused {
             return;
         }
         backlog.paused = true;
-        if let Some(connection) = client.connection.and_then(|connection| self.net.get_mut(connection)) {
+        if let Some(connection) = client
+            .connection
+            .and_then(|connection| self.net.get_mut(connection))
+        {
             connection.is_paused = true;
             self.input(key, Input::Reading(false));
         }
@@ -107,8 +128,12 @@ impl Worker {
     /// Fewer of a client's messages wait: within its bound its socket is read again.
     pub(super) fn discharge(&mut self, key: ClientKey, cost: usize) {
         let park_bytes_max = self.settings.park_bytes_max;
-        let Some(client) = self.clients.get_mut(key) else { return };
-        let Some(backlog) = &mut client.backlog else { return };
+        let Some(client) = self.clients.get_mut(key) else {
+            return;
+        };
+        let Some(backlog) = &mut client.backlog else {
+            return;
+        };
         backlog.bytes = backlog.bytes.saturating_sub(cost);
         let resumes = backlog.paused && backlog.bytes <= park_bytes_max;
         backlog.paused &= !resumes;

@@ -11,6 +11,7 @@ use mio::{Events, Interest, Poll, Token};
 use tidegate_session::{Limits, Output, Time};
 use tidegate_sinks::Clock as _;
 
+use super::Clock;
 use super::clients::{ClientKey, Clients};
 use super::mailbox::Letter;
 use super::net::{FIRST_CONNECTION, Net};
@@ -18,7 +19,6 @@ use super::pace::Pace;
 use super::rings::Rings;
 use super::routes::{Recipient, Routes};
 use super::timers::TimerWheel;
-use super::Clock;
 use crate::config::MqttSettings;
 use crate::pipeline::{Admitted, Arrival, Pipeline};
 use crate::telemetry::Counters;
@@ -105,7 +105,10 @@ impl Worker {
         let net = Net::new(parts.poll.registry().try_clone()?);
         let now = parts.clock.time();
         let mut listener = parts.listener;
-        parts.poll.registry().register(&mut listener, LISTENER, Interest::READABLE)?;
+        parts
+            .poll
+            .registry()
+            .register(&mut listener, LISTENER, Interest::READABLE)?;
         Ok(Self {
             number: parts.number,
             workers: parts.workers,
@@ -191,7 +194,9 @@ impl Worker {
 
     fn read_events(&mut self, events: &Events) {
         for event in events {
-            let Some(key) = event.token().0.checked_sub(FIRST_CONNECTION) else { continue };
+            let Some(key) = event.token().0.checked_sub(FIRST_CONNECTION) else {
+                continue;
+            };
             if event.is_writable() {
                 self.net.writable(key);
             }
@@ -215,7 +220,9 @@ impl Worker {
             return;
         }
         self.may_accept_more = false;
-        let Some(listener) = self.listener.take() else { return };
+        let Some(listener) = self.listener.take() else {
+            return;
+        };
         for count in 0.. {
             if count == ACCEPTS_PER_TICK {
                 self.may_accept_more = true;
@@ -228,7 +235,8 @@ impl Worker {
                 Err(error) => {
                     // Out of files, above all. The connection stays in the backlog; look again when one is closed.
                     tracing::error!(%error, "cannot accept a connection; raise the limit of open files (ulimit -n)");
-                    self.timers.arm(Time(self.now.0 + 1_000), Timer::Connection(usize::MAX, 0));
+                    self.timers
+                        .arm(Time(self.now.0 + 1_000), Timer::Connection(usize::MAX, 0));
                     self.may_accept_more = false;
                     break;
                 }

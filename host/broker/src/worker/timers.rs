@@ -28,7 +28,11 @@ impl<K: Copy> TimerWheel<K> {
     /// An empty wheel that starts at `now`.
     pub fn new(now: Time) -> Self {
         let slots = (0..SLOTS).map(|_| Vec::new()).collect();
-        Self { slots, next: now.0 / SLOT_MS, armed: 0 }
+        Self {
+            slots,
+            next: now.0 / SLOT_MS,
+            armed: 0,
+        }
     }
 
     /// Asks for `key` at `deadline`.
@@ -65,7 +69,9 @@ impl<K: Copy> TimerWheel<K> {
             return None;
         }
         let ahead = (0..SLOTS).find(|ahead| {
-            self.slots.get(((self.next + ahead) % SLOTS) as usize).is_some_and(|slot| !slot.is_empty())
+            self.slots
+                .get(((self.next + ahead) % SLOTS) as usize)
+                .is_some_and(|slot| !slot.is_empty())
         })?;
         let at = (self.next + ahead) * SLOT_MS;
         Some(Duration::from_millis(at.saturating_sub(now.0)))
@@ -107,6 +113,9 @@ mod tests {
         let mut wheel = TimerWheel::new(Time(10_000));
         wheel.arm(Time(11_000), ());
         let wait = wheel.next_in(Time(10_000)).unwrap();
-        assert!(wait >= Duration::from_millis(1_000) && wait <= Duration::from_millis(1_250), "{wait:?}");
+        assert!(
+            wait >= Duration::from_millis(1_000) && wait <= Duration::from_millis(1_250),
+            "{wait:?}"
+        );
     }
 }

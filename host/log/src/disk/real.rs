@@ -31,7 +31,9 @@ impl RealDisk {
 
     /// Uses `directory` as it is, for looking only.
     pub fn existing(directory: &Path) -> Self {
-        Self { directory: directory.to_path_buf() }
+        Self {
+            directory: directory.to_path_buf(),
+        }
     }
 
     fn path(&self, name: &str) -> PathBuf {
@@ -52,8 +54,12 @@ impl Disk for RealDisk {
     }
 
     fn create(&self, name: &str, bytes: u64) -> io::Result<Arc<dyn DiskFile>> {
-        let file =
-            OpenOptions::new().read(true).write(true).create(true).truncate(true).open(self.path(name))?;
+        let file = OpenOptions::new()
+            .read(true)
+            .write(true)
+            .create(true)
+            .truncate(true)
+            .open(self.path(name))?;
         match fallocate(&file, FallocateFlags::empty(), 0, bytes) {
             Ok(()) => {}
             // No way to reserve room here: a write may then find the disk full, which the commit survives.
