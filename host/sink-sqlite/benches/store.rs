@@ -114,7 +114,11 @@ impl Sink for Nowhere {
 }
 
 fn hand_over() {
-    for (size, lanes) in [(BATCH, 1), (64, 1), (64, 4), (1, 1)] {
+    let shapes = [(BATCH, 1), (64, 1), (64, 4), (1, 1)];
+    for (size, lanes, busy) in shapes
+        .iter()
+        .flat_map(|(size, lanes)| [(*size, *lanes, false), (*size, *lanes, true)])
+    {
         let port = Arc::new(MemoryPort::default());
         let connect: Connect = Arc::new(|_| Ok(Box::new(Nowhere) as Box<dyn Sink>));
         let settings = SinkSettings {
@@ -131,13 +135,19 @@ fn hand_over() {
         while records.peek().is_some() {
             chunks.push(records.by_ref().take(size as usize).collect());
         }
+        if busy {
+            // A lane that is storing is not woken by a submit; neither is one that is paused.
+            sink.pause();
+        }
         let begin = Instant::now();
         chunks.into_iter().for_each(|chunk| sink.submit(chunk));
         let submitted = begin.elapsed();
+        sink.resume();
         port.wait_for(ROWS as usize, Duration::from_secs(60));
         let per = |took: Duration| took.as_nanos() as f64 / ROWS as f64;
         println!(
-            "hand-over, {size} at once, {lanes} lanes: worker {:.0} ns a record, to the receipt {:.0} ns",
+            "hand-over, {size} at once, {lanes} {} lanes: worker {:.0} ns a record, to the receipt {:.0} ns",
+            if busy { "busy" } else { "idle" },
             per(submitted),
             per(begin.elapsed())
         );
