@@ -68,7 +68,7 @@ fn main() {
 }
 
 /// The best of some rounds, of packing and of calling.
-fn measure(instance: &mut Instance, size: usize) -> [f64; 2] {
+fn measure(instance: &mut Instance, size: u32) -> [f64; 2] {
     let topic = TopicName::new("plant/7/telemetry").unwrap();
     let payload = [b'1'; 200];
     let projection = instance.module().manifest().input;

@@ -67,10 +67,12 @@ impl Cause {
     }
 
     /// Reads what the engine says about a call that ended early.
-    pub(crate) fn of(error: &wasmtime::Error, guest: &mut Guest, deadline: Duration) -> Self {
+    pub(crate) fn of(error: &wasmtime::Error, guest: &mut Guest) -> Self {
         let trap = error.downcast_ref::<Trap>().copied();
         if trap == Some(Trap::Interrupt) {
-            return Self::Timeout { deadline };
+            return Self::Timeout {
+                deadline: guest.deadline.limit(),
+            };
         }
         // Without a frame of guest code on the stack it is the host that refused what came back.
         let in_guest = trap.is_some() || error.downcast_ref::<wasmtime::WasmBacktrace>().is_some();

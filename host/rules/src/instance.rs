@@ -9,16 +9,16 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::time::Duration;
 
-use wasmtime::Store;
 use wasmtime::component::TypedFunc;
+use wasmtime::{Store, UpdateDeadline};
 
+use crate::deadline::{Deadline, thread_cpu_time};
 use crate::decode::GuestFailure;
 use crate::failure::cut;
 use crate::grants::Permissions;
 use crate::host::{Guest, Level, Lines, LogGate, LogLine, Random};
 use crate::limit::MemoryLimit;
 use crate::module::{HandleParams, HandleResults, InitResults};
-use crate::ticker::ticks;
 use crate::{Batch, Cause, Failure, Grants, Outcome, RuleError, RuleModule};
 
 /// Time for start-up code and `lifecycle.init` together.
@@ -51,7 +51,8 @@ pub struct Instance {
     module: Arc<RuleModule>,
     store: Store<Guest>,
     handle: TypedFunc<HandleParams<'static>, HandleResults>,
-    deadline_ticks: u64,
+    /// Ticks from the beginning of a call to the first look at its CPU time.
+    first_look: u64,
     usable: bool,
 }
 
@@ -66,11 +67,19 @@ impl Instance {
         let mut store = Store::new(module.pre.engine(), guest);
         store.limiter(|guest| &mut guest.memory);
         store.set_hostcall_fuel(OUTPUT_BYTES_MAX);
-        store.set_epoch_deadline(ticks(INIT_DEADLINE));
+        let ticker = Arc::clone(&module.ticker);
+        store.epoch_deadline_callback(move |mut store| {
+            ticker.arm();
+            Ok(match store.data_mut().deadline.is_over(thread_cpu_time()) {
+                true => UpdateDeadline::Interrupt,
+                false => UpdateDeadline::Continue(1),
+            })
+        });
+        store.set_epoch_deadline(Deadline::first_look(INIT_DEADLINE));
         module.ticker.arm();
         let failed = |store: &mut Store<Guest>, error: &wasmtime::Error| Failure {
             module: Arc::clone(module.label()),
-            cause: Cause::of(error, store.data_mut(), INIT_DEADLINE),
+            cause: Cause::of(error, store.data_mut()),
         };
         let instance = module
             .pre
@@ -110,12 +119,12 @@ impl Instance {
                 }
             }
         }
-        let deadline_ticks = ticks(module.manifest().limits.deadline);
+        let first_look = Deadline::first_look(module.manifest().limits.deadline);
         Ok(Self {
             module: Arc::clone(module),
             store,
             handle,
-            deadline_ticks,
+            first_look,
             usable: true,
         })
     }
@@ -166,10 +175,12 @@ impl Instance {
         }
         let messages = range.len();
         let lists @ (_, arena) = batch.lists(range);
-        self.store.data_mut().begin(batch.newest_ms());
+        self.store
+            .data_mut()
+            .begin(batch.newest_ms(), self.module.manifest().limits.deadline);
         self.store
             .set_hostcall_fuel(OUTPUT_BYTES_MAX.saturating_add(2 * arena.len()));
-        self.store.set_epoch_deadline(self.deadline_ticks);
+        self.store.set_epoch_deadline(self.first_look);
         self.module.ticker.arm();
         let result = self.handle.call(&mut self.store, lists);
         let guest = self.store.data_mut();
@@ -180,7 +191,7 @@ impl Instance {
                 .map_err(Cause::BadOutput),
             Ok((Err(GuestFailure::Invalid(text)),)) => Err(Cause::Invalid(cut(text))),
             Ok((Err(GuestFailure::Fatal(text)),)) => Err(Cause::Fatal(cut(text))),
-            Err(e) => Err(Cause::of(&e, guest, self.module.manifest().limits.deadline)),
+            Err(e) => Err(Cause::of(&e, guest)),
         }
     }
 }
@@ -217,6 +228,7 @@ fn guest(module: &RuleModule, settings: InstanceSettings) -> Result<Guest, RuleE
         *slot = value;
     }
     Ok(Guest {
+        deadline: Deadline::new(INIT_DEADLINE),
         memory: MemoryLimit::new(manifest.limits.memory_bytes_max),
         permissions: Permissions::new(manifest, &settings.grants),
         config,

@@ -15,6 +15,7 @@ mod batch;
 mod blocks;
 mod breaker;
 mod cache;
+mod deadline;
 mod decode;
 mod engine;
 mod error;

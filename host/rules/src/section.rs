@@ -21,7 +21,7 @@ pub(crate) fn manifest(wasm: &[u8]) -> Result<&[u8], RuleError> {
                 return Err(RuleError::NotAComponent(text.to_owned()));
             }
             Payload::CustomSection(section) if section.name() == MANIFEST_SECTION => {
-                found.push(section.data())
+                found.push(section.data());
             }
             _ => {}
         }

@@ -1,4 +1,5 @@
 //! Code that misbehaves: stopped, named, and gone with its instance, while the next instance works at once.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing)] // a failure is the test's
 
 mod support;
 

@@ -1,4 +1,5 @@
 //! One bad message among good ones: found and reported, while the others get their outcome.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing)] // a failure is the test's
 
 mod support;
 

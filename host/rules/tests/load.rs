@@ -1,4 +1,5 @@
 //! Components that must not become modules, and instances that must not serve: each with a text that says why.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing)] // a failure is the test's
 
 mod support;
 

@@ -1,16 +1,19 @@
 //! The host's side of one instance: what its imports read and write. Everything a call may leave behind is here.
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use super::log::LogGate;
 use super::random::Random;
 use super::stdio::Lines;
+use crate::deadline::Deadline;
 use crate::grants::Permissions;
 use crate::limit::MemoryLimit;
 
 /// State behind the imports of one instance.
 pub(crate) struct Guest {
     pub(crate) memory: MemoryLimit,
+    pub(crate) deadline: Deadline,
     pub(crate) permissions: Permissions,
     pub(crate) config: BTreeMap<String, String>,
     pub(crate) log: LogGate,
@@ -23,7 +26,8 @@ pub(crate) struct Guest {
 
 impl Guest {
     /// A call begins.
-    pub(crate) fn begin(&mut self, now_ms: u64) {
+    pub(crate) fn begin(&mut self, now_ms: u64, limit: Duration) {
+        self.deadline.restart(limit);
         self.now_ms = self.now_ms.max(now_ms);
         self.memory.forget_refusals();
         self.stderr.forget_last();
