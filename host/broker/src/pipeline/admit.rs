@@ -3,8 +3,9 @@
 use std::sync::Arc;
 use std::time::Instant;
 
+use bytes::Bytes;
 use tidegate_codec::Message;
-use tidegate_rules::{Batch, Failure, Outcome};
+use tidegate_rules::{Batch, Body, Failure, Outcome};
 use tidegate_sinks::{Gate, Receipt, Record, Token};
 
 use super::effects::{Call, view};
@@ -263,7 +264,7 @@ impl Pipeline {
                 let Some(gate) = self.outlets.get(*sink).map(Outlet::gate) else {
                     continue;
                 };
-                let Some(record) = self.record(index, gate) else {
+                let Some(record) = self.record(index, gate, &Body::Original) else {
                     continue;
                 };
                 self.submit(*sink, position, record);
@@ -281,8 +282,9 @@ impl Pipeline {
         }
     }
 
-    /// A record of the message at `index` with its payload as body; the acknowledgement waits for it if `gate` says so.
-    pub(super) fn record(&mut self, index: usize, gate: Gate) -> Option<Record> {
+    /// A record of the message at `index`; the acknowledgement waits for it if `gate` says so. It owns its memory: it may
+    /// wait long, and must not keep a read buffer or a call's output alive that is larger than itself.
+    pub(super) fn record(&mut self, index: usize, gate: Gate, body: &Body) -> Option<Record> {
         let root = self.transit.get(index)?.root;
         let cause = self.transit.get_mut(root)?;
         let waits = cause
@@ -305,13 +307,16 @@ impl Pipeline {
         Some(Record {
             id,
             token,
-            topic: arrival.message.topic.clone(),
+            topic: arrival.message.topic.detached(),
             client_id: publisher.map(|publisher| publisher.client_id.clone()),
             qos: arrival.message.qos,
             received_at_ms: arrival.received_at_ms,
             key: None,
-            body: arrival.message.payload.clone(),
-            headers: bytes::Bytes::new(),
+            body: match body {
+                Body::Original => Bytes::copy_from_slice(&arrival.message.payload),
+                Body::Bytes(bytes) => Bytes::copy_from_slice(bytes),
+            },
+            headers: Bytes::new(),
             refusable: token.is_some() && publisher.is_some_and(|publisher| publisher.is_v5),
             death: None,
         })

@@ -161,12 +161,11 @@ impl Pipeline {
                 headers,
             } => {
                 let sink = sink as usize;
-                let body = self.body(index, body)?;
                 let own_gate = self.outlets.get(sink)?.gate();
-                let mut record = self.record(index, gate.map_or(own_gate, |gate| gate_of(gate, own_gate)))?;
-                record.key = key;
-                record.body = body;
-                record.headers = headers;
+                let gate = gate.map_or(own_gate, |gate| gate_of(gate, own_gate));
+                let mut record = self.record(index, gate, &body)?;
+                record.key = key.map(|key| Bytes::copy_from_slice(&key));
+                record.headers = Bytes::copy_from_slice(&headers);
                 self.submit(sink, call.position, record);
                 None
             }
@@ -184,7 +183,7 @@ impl Pipeline {
     fn dead_letter(&mut self, call: &Call<'_>, index: usize, reason: &str) {
         self.end(index, Fate::Ended);
         let origin = Arc::clone(&self.rule_name(call.position));
-        if let Some(record) = self.record(index, Gate::Durable) {
+        if let Some(record) = self.record(index, Gate::Durable, &Body::Original) {
             self.dead_letters
                 .push(record.dead_letter(origin, reason, call.unix_ms));
         }
