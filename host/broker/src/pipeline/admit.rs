@@ -1,7 +1,7 @@
 //! Admission of a tick's messages: hold, rules, records.
 
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::Duration;
 
 use bytes::Bytes;
 use tidegate_codec::Message;
@@ -19,8 +19,8 @@ const CALL_MESSAGES_MAX: usize = 256;
 /// The time of a tick, as everyone needs it.
 #[derive(Debug, Clone, Copy)]
 pub struct Now {
-    /// For back-offs.
-    pub instant: Instant,
+    /// Since the process started, for back-offs.
+    pub elapsed: Duration,
     /// Milliseconds since the Unix epoch.
     pub unix_ms: u64,
 }
@@ -216,7 +216,7 @@ impl Pipeline {
             && let Some(guest) = &mut link.guest
         {
             link.counts.calls += 1;
-            guest.run(&batch, now.instant, &mut outcome, &mut failures);
+            guest.run(&batch, now.elapsed, &mut outcome, &mut failures);
         }
         let call = Call {
             position,

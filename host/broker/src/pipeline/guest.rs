@@ -1,7 +1,7 @@
 //! A module's instance on one worker, replaced when it fails.
 
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::Duration;
 
 use tidegate_rules::{
     Backoff, Batch, Failure, Instance, InstanceSettings, IsolatedRule, Outcome, Projection, RuleError,
@@ -40,7 +40,7 @@ impl Guest {
     pub fn run(
         &mut self,
         batch: &Batch,
-        now: Instant,
+        now: Duration,
         outcome: &mut Outcome,
         failures: &mut Vec<(u32, Failure)>,
     ) {

@@ -24,11 +24,6 @@ impl Clock {
         self.start.elapsed()
     }
 
-    /// The same as an instant.
-    pub fn instant(&self) -> Instant {
-        self.start + self.elapsed()
-    }
-
     /// The same as sessions count it.
     pub fn time(&self) -> Time {
         Time(u64::try_from(self.elapsed().as_millis()).unwrap_or(u64::MAX))

@@ -59,7 +59,7 @@ impl Worker {
                 DropReason::Offline => self.counters.dropped_qos0 += 1,
             },
             // Without a log no delivery has an entry, and without shared groups none has to be returned.
-            Output::Finished(_) | Output::Return(_) => {}
+            Output::Sending { .. } | Output::Releasing(_) | Output::Finished(_) | Output::Return(_) => {}
             Output::Discarded { filters } => self.forget_filters(key, &filters),
             Output::End => self.end(key),
         }

@@ -17,7 +17,7 @@ impl Worker {
             let mut admitted = std::mem::take(&mut self.admitted);
             let mut waiting = Vec::new();
             let now = Now {
-                instant: self.clock.instant(),
+                elapsed: self.clock.elapsed(),
                 unix_ms: self.unix_ms,
             };
             self.pipeline
