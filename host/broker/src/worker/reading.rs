@@ -126,7 +126,12 @@ impl Worker {
                 return self.park(key, packet);
             }
         }
+        let makes_room = matches!(packet, Packet::PubRel(_));
         self.input(key, Input::Packet(packet));
+        // A QoS 2 exchange counts until its PUBCOMP (4.9), which has just been sent.
+        if makes_room {
+            self.unpark(key);
+        }
     }
 
     fn park(&mut self, key: ClientKey, packet: Packet) {
