@@ -26,6 +26,22 @@ enum Command {
         /// The file.
         file: PathBuf,
     },
+    /// Measure brokers: load generator, bare server, scenarios, peers.
+    Bench(tidegate_bench::cli::Args),
+    /// Look into a write-ahead log.
+    Log {
+        #[command(subcommand)]
+        command: LogCommand,
+    },
+}
+
+#[derive(Debug, Subcommand)]
+enum LogCommand {
+    /// Tell segments, cursors and damage; changes nothing.
+    Inspect {
+        /// The log's directory.
+        dir: PathBuf,
+    },
 }
 
 /// Flags override the file.
@@ -63,6 +79,12 @@ impl Cli {
                     settings.rules.len(),
                     settings.workers
                 ));
+                Ok(())
+            }
+            Command::Bench(args) => tidegate_bench::cli::run(args),
+            Command::Log { command: LogCommand::Inspect { dir } } => {
+                let recovery = tidegate_log::inspect(&dir, &mut std::io::stdout())?;
+                anyhow::ensure!(recovery.damage.is_empty(), "{} has {} damaged places", dir.display(), recovery.damage.len());
                 Ok(())
             }
         }

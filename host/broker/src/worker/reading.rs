@@ -54,7 +54,7 @@ impl Worker {
         if connection.is_closing {
             return self.drain_closing(key);
         }
-        if connection.is_paused {
+        if connection.is_paused || self.drain_since.is_some() {
             return;
         }
         if is_congested {
