@@ -69,8 +69,10 @@ impl Worker {
         self.timers.expire(self.now, &mut due);
         for timer in due {
             match timer {
-                Timer::Client(key) => {
-                    if let Some(client) = self.clients.get_mut(key) {
+                Timer::Client(key, deadline) => {
+                    if let Some(client) = self.clients.get_mut(key)
+                        && client.armed == Some(deadline)
+                    {
                         client.armed = None;
                         self.input(key, Input::Tick);
                         self.rearm(key);
@@ -95,6 +97,6 @@ impl Worker {
             return;
         }
         client.armed = Some(deadline);
-        self.timers.arm(deadline, Timer::Client(key));
+        self.timers.arm(deadline, Timer::Client(key, deadline));
     }
 }

@@ -36,8 +36,8 @@ const ACCEPTS_PER_TICK: usize = 64;
 /// Whom a timer is for.
 #[derive(Debug, Clone, Copy)]
 pub enum Timer {
-    /// A session's deadline.
-    Client(ClientKey),
+    /// A session's deadline; the time tells it from entries of the wheel that an earlier deadline has overtaken.
+    Client(ClientKey, Time),
     /// A connection without a session, or on its way out; the second number tells it from later ones with its key.
     Connection(usize, u64),
 }
