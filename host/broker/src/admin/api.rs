@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use axum::Json;
 use axum::body::Bytes;
+use axum::extract::rejection::{BytesRejection, JsonRejection};
 use axum::extract::{Path, State};
 use axum::http::StatusCode;
 use serde::Deserialize;
@@ -30,8 +31,9 @@ pub struct Rollback {}
 pub async fn put_version(
     State(node): State<Arc<Node>>,
     Path((name, version)): Path<(String, String)>,
-    body: Bytes,
+    body: Result<Bytes, BytesRejection>,
 ) -> Result<(StatusCode, Json<Value>), Problem> {
+    let body = body?;
     let modules = Arc::clone(&node.modules);
     // Compiling takes up to seconds: not on a thread that answers requests.
     let uploaded = blocking(move || modules.upload(&name, &version, &body)).await??;
@@ -46,8 +48,9 @@ pub async fn put_version(
 pub async fn activate(
     State(node): State<Arc<Node>>,
     Path(name): Path<String>,
-    Json(request): Json<Activate>,
+    request: Result<Json<Activate>, JsonRejection>,
 ) -> Result<Json<Value>, Problem> {
+    let Json(request) = request?;
     let modules = Arc::clone(&node.modules);
     let activated = blocking(move || modules.activate(&name, &request.version)).await??;
     Ok(Json(json!({
@@ -62,8 +65,9 @@ pub async fn activate(
 pub async fn rollback(
     State(node): State<Arc<Node>>,
     Path(name): Path<String>,
-    Json(Rollback {}): Json<Rollback>,
+    request: Result<Json<Rollback>, JsonRejection>,
 ) -> Result<Json<Value>, Problem> {
+    let Json(Rollback {}) = request?;
     let modules = Arc::clone(&node.modules);
     let activated = blocking(move || modules.roll_back(&name)).await??;
     Ok(Json(json!({

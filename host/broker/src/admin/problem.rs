@@ -1,5 +1,6 @@
 //! Errors as RFC 9457 problem documents. The one place that maps errors to HTTP status codes.
 
+use axum::extract::rejection::{BytesRejection, JsonRejection};
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use serde_json::json;
@@ -35,6 +36,20 @@ impl IntoResponse for Problem {
         });
         let content_type = [(header::CONTENT_TYPE, "application/problem+json")];
         (self.status, content_type, body.to_string()).into_response()
+    }
+}
+
+/// What the framework finds wrong with a body, in its own words.
+impl From<JsonRejection> for Problem {
+    fn from(rejection: JsonRejection) -> Self {
+        Self::new(rejection.status(), rejection.body_text())
+    }
+}
+
+/// The same for bodies that are bytes.
+impl From<BytesRejection> for Problem {
+    fn from(rejection: BytesRejection) -> Self {
+        Self::new(rejection.status(), rejection.body_text())
     }
 }
 

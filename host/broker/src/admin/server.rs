@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use axum::Router;
 use axum::extract::DefaultBodyLimit;
-use axum::http::{StatusCode, Uri};
+use axum::http::{Method, StatusCode, Uri};
 use axum::middleware;
 use axum::routing::{get, post, put};
 use tidegate_sinks::{SinkHandle, SinkSnapshot};
@@ -50,6 +50,7 @@ pub async fn serve(
         .route("/api/v1/modules/{name}/activate", post(api::activate))
         .route("/api/v1/modules/{name}/rollback", post(api::rollback))
         .route("/api/v1/sinks", get(api::list_sinks))
+        .method_not_allowed_fallback(wrong_method)
         .layer(DefaultBodyLimit::max(UPLOAD_BYTES_MAX))
         .layer(middleware::from_fn_with_state(Arc::clone(&node), guard));
     let app = Router::new()
@@ -64,6 +65,13 @@ pub async fn serve(
             let _ = stop.await;
         })
         .await
+}
+
+async fn wrong_method(method: Method, uri: Uri) -> Problem {
+    Problem::new(
+        StatusCode::METHOD_NOT_ALLOWED,
+        format!("{method} is not for {}", uri.path()),
+    )
 }
 
 async fn unknown(uri: Uri) -> Problem {
