@@ -193,12 +193,12 @@ impl Modules {
     /// cannot be created, nothing changes.
     pub fn activate(&self, name: &str, version: &str) -> Result<Activated, ModuleError> {
         let _one_at_a_time = self.deploying.lock().unwrap_or_else(PoisonError::into_inner);
-        let previous = self
-            .state()
-            .modules
-            .get(name)
-            .and_then(|module| module.active.clone());
-        let previous = previous.filter(|previous| previous != version);
+        let module = self.state().modules.get(name).cloned().unwrap_or_default();
+        // Activating what is active already must not forget the way back.
+        let previous = match module.active.as_deref() == Some(version) {
+            true => module.previous,
+            false => module.active,
+        };
         self.switch(name, version, previous)
     }
 
