@@ -224,8 +224,7 @@ impl Modules {
         let module = self.engine.load(&self.store.read(name, version)?)?;
         let mut raised = Vec::new();
         for (position, rule) in self.rules.iter().enumerate() {
-            if matches!(&rule.module, Some(ModuleSource::Registry { name: used, version: None }) if used == name)
-            {
+            if runs(rule, name, version) {
                 raised.push((position, self.nursery.raise(rule, &module, self.workers)?));
             }
         }
@@ -315,5 +314,15 @@ impl Modules {
 
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Whether activating `version` of module `name` concerns `rule`: a rule that names a version takes no other.
+fn runs(rule: &RuleSettings, name: &str, version: &str) -> bool {
+    match &rule.module {
+        Some(ModuleSource::Registry { name: used, version: named }) => {
+            used == name && named.as_deref().is_none_or(|named| named == version)
+        }
+        Some(ModuleSource::File(_)) | None => false,
     }
 }
