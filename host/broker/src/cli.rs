@@ -82,9 +82,16 @@ impl Cli {
                 Ok(())
             }
             Command::Bench(args) => tidegate_bench::cli::run(args),
-            Command::Log { command: LogCommand::Inspect { dir } } => {
+            Command::Log {
+                command: LogCommand::Inspect { dir },
+            } => {
                 let recovery = tidegate_log::inspect(&dir, &mut std::io::stdout())?;
-                anyhow::ensure!(recovery.damage.is_empty(), "{} has {} damaged places", dir.display(), recovery.damage.len());
+                anyhow::ensure!(
+                    recovery.damage.is_empty(),
+                    "{} has {} damaged places",
+                    dir.display(),
+                    recovery.damage.len()
+                );
                 Ok(())
             }
         }

@@ -320,9 +320,10 @@ impl Modules {
 /// Whether activating `version` of module `name` concerns `rule`: a rule that names a version takes no other.
 fn runs(rule: &RuleSettings, name: &str, version: &str) -> bool {
     match &rule.module {
-        Some(ModuleSource::Registry { name: used, version: named }) => {
-            used == name && named.as_deref().is_none_or(|named| named == version)
-        }
+        Some(ModuleSource::Registry {
+            name: used,
+            version: named,
+        }) => used == name && named.as_deref().is_none_or(|named| named == version),
         Some(ModuleSource::File(_)) | None => false,
     }
 }

@@ -32,6 +32,8 @@ pub struct Connection {
     pub is_ready: bool,
     /// Not read while its messages wait for room.
     pub is_paused: bool,
+    /// Not read while it does not read what it asked for.
+    pub is_stalled: bool,
     /// To be closed once the outbox is empty.
     pub is_closing: bool,
     /// Tells it from earlier connections with its key.
@@ -69,6 +71,7 @@ impl Connection {
             is_dirty: false,
             is_ready: false,
             is_paused: false,
+            is_stalled: false,
             is_closing: false,
             serial: 0,
         }

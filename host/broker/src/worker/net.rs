@@ -162,6 +162,11 @@ impl Net {
                 continue;
             };
             connection.is_dirty = false;
+            // Something may leave the outbox now: its reader looks again.
+            if std::mem::take(&mut connection.is_stalled) && !connection.is_ready {
+                connection.is_ready = true;
+                self.ready.push_back(key);
+            }
             match connection.send() {
                 Ok(true) => {
                     let buffer = std::mem::take(&mut connection.outbox);

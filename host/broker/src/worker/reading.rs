@@ -60,6 +60,12 @@ impl Worker {
         if is_congested {
             return self.net.read_again(key);
         }
+        // Answers to what it sends (PUBACK, PINGRESP) cannot be shed: a client that does not read them is not read
+        // either, or its outbox would grow without bound. QoS 0 is shed at half of this.
+        if connection.outbox.len() > self.settings.outbox_bytes_max.saturating_mul(2) {
+            connection.is_stalled = true;
+            return;
+        }
         if let Some(kept) = connection.take_kept() {
             self.net.read_again(key);
             return self.digest(key, kept);
