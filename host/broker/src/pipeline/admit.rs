@@ -146,7 +146,7 @@ impl Pipeline {
             return;
         }
         let was_held = due.len();
-        for (index, arrival) in due.into_iter().chain(arrivals.drain(..)).enumerate() {
+        for (index, mut arrival) in due.into_iter().chain(arrivals.drain(..)).enumerate() {
             let is_blocked =
                 |(link, blocked): (&Link, &bool)| *blocked && link.matches(&arrival.message.topic);
             let waits = self.hold.is_behind(&arrival) || self.links.iter().zip(&blocked).any(is_blocked);
@@ -154,6 +154,8 @@ impl Pipeline {
                 (true, true) => self.hold.keep(arrival),
                 (true, false) => {
                     held(&arrival, true);
+                    // It may wait long, and must not keep a read buffer alive that is larger than itself.
+                    arrival.message = arrival.message.detached();
                     self.hold.keep(arrival);
                 }
                 (false, true) => {
