@@ -6,6 +6,8 @@
 
 mod error;
 mod fields;
+#[cfg(test)]
+mod tests;
 
 use bytes::{Buf, Bytes};
 

@@ -4,6 +4,8 @@
 //! receiver's Maximum Packet Size; who sends compares the length of what was written.
 
 mod error;
+#[cfg(test)]
+mod tests;
 
 use bytes::{BufMut, BytesMut};
 
@@ -85,6 +87,14 @@ pub(crate) fn put_binary(bytes: &[u8], out: &mut BytesMut) -> Result<(), EncodeE
     out.put_u16(length);
     out.put_slice(bytes);
     Ok(())
+}
+
+/// Appends `text` with its length before it, unless it holds U+0000 [MQTT-1.5.4-2].
+pub(crate) fn put_text(text: &str, out: &mut BytesMut) -> Result<(), EncodeError> {
+    match text.contains('\0') {
+        true => Err(EncodeError::NullCharacter),
+        false => put_binary(text.as_bytes(), out),
+    }
 }
 
 /// Appends `properties` with their length, if `carrier` may carry every one of them.

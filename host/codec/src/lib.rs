@@ -4,6 +4,8 @@
 //! Invariant: what decodes is well formed, and what is encoded decodes to the same packet.
 //! Deliberately does not: read sockets, hold state between packets, or know what a session is.
 
+#[cfg(any(test, feature = "cases"))]
+pub mod cases;
 mod topic;
 mod types;
 mod varint;

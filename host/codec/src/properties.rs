@@ -13,6 +13,10 @@ mod forward;
 mod getters;
 mod id;
 mod property;
+#[cfg(test)]
+mod tests;
+
+use std::fmt;
 
 use bytes::Bytes;
 
@@ -26,7 +30,7 @@ pub use id::PropertyId;
 pub use property::Property;
 
 /// A well-formed property block without its length prefix. Empty in MQTT 3.1.1. Cheap to clone.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Clone, PartialEq, Eq, Default)]
 pub struct Properties {
     block: Bytes,
     present: Present,
@@ -138,7 +142,15 @@ impl Properties {
     }
 
     /// Whether `carrier` may carry all of them.
+    #[inline]
     pub(crate) fn check_for(&self, carrier: Carrier) -> Result<(), EncodeError> {
+        match self.is_empty() {
+            true => Ok(()),
+            false => self.check_each_for(carrier),
+        }
+    }
+
+    fn check_each_for(&self, carrier: Carrier) -> Result<(), EncodeError> {
         let misplaced = self.present.0 & !carrier.allowed() & !Present::SECOND_SUBSCRIPTION_ID;
         if let Some(property) = PropertyId::from_byte(misplaced.trailing_zeros() as u8) {
             return Err(EncodeError::MisplacedProperty {
@@ -170,6 +182,12 @@ impl Properties {
     const fn authentication_data_alone(&self) -> bool {
         self.present.has(PropertyId::AuthenticationData)
             && !self.present.has(PropertyId::AuthenticationMethod)
+    }
+}
+
+impl fmt::Debug for Properties {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.iter()).finish()
     }
 }
 

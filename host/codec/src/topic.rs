@@ -162,3 +162,98 @@ fn check_filter(text: &str) -> Result<(), InvalidTopic> {
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_text_without_wildcards() {
+        for name in ["a", "/", "a//b", "$SYS/x", "é/漢/😀", " "] {
+            assert_eq!(TopicName::new(name).unwrap().as_str(), name);
+        }
+        let long = "x".repeat(65_536);
+        let cases = [
+            ("", InvalidTopic::Empty),              // [MQTT-4.7.3-1]
+            ("a/+", InvalidTopic::WildcardInName),  // [MQTT-3.3.2-2]
+            ("a#", InvalidTopic::WildcardInName),   // [MQTT-4.7.0-1]
+            ("a\0", InvalidTopic::NotText),         // [MQTT-4.7.3-2]
+            (&long, InvalidTopic::TooLong(65_536)), // [MQTT-4.7.3-3]
+        ];
+        for (name, error) in cases {
+            assert_eq!(TopicName::new(name), Err(error));
+            assert_eq!(
+                TopicName::from_bytes(Bytes::copy_from_slice(name.as_bytes())),
+                Err(error)
+            );
+        }
+        assert!(TopicName::new(&long[1..]).is_ok());
+    }
+
+    #[test]
+    fn filters_have_wildcards_where_they_may_stand() {
+        for filter in [
+            "#",
+            "+",
+            "a/#",
+            "+/+/#",
+            "/",
+            "a//+",
+            "$share/g/#",
+            "$share/g//a",
+            "$shared/x",
+            "$share",
+        ] {
+            assert_eq!(TopicFilter::new(filter).unwrap().as_str(), filter);
+        }
+        let cases = [
+            ("", InvalidTopic::Empty),
+            ("#/a", InvalidTopic::MisplacedWildcard), // [MQTT-4.7.1-1]
+            ("a#", InvalidTopic::MisplacedWildcard),  // [MQTT-4.7.1-1]
+            ("a+", InvalidTopic::MisplacedWildcard),  // [MQTT-4.7.1-2]
+            ("+a/b", InvalidTopic::MisplacedWildcard), // [MQTT-4.7.1-2]
+            ("$share/g", InvalidTopic::BadShare),     // [MQTT-4.8.2-2]
+            ("$share/g/", InvalidTopic::BadShare),    // [MQTT-4.8.2-2]
+            ("$share//a", InvalidTopic::BadShare),    // [MQTT-4.8.2-1]
+            ("$share/#/a", InvalidTopic::BadShare),   // [MQTT-4.8.2-1]
+            ("$share/g/a#", InvalidTopic::MisplacedWildcard),
+        ];
+        for (filter, error) in cases {
+            assert_eq!(TopicFilter::new(filter), Err(error), "{filter}");
+        }
+    }
+
+    #[test]
+    fn matching_follows_section_4_7() {
+        let matches = |filter: &str, topic: &str| {
+            TopicFilter::new(filter)
+                .unwrap()
+                .matches(&TopicName::new(topic).unwrap())
+        };
+        for (filter, topic) in [
+            ("a/b", "a/b"),
+            ("a/+", "a/"),
+            ("+/+", "/a"),
+            ("/+", "/a"),
+            ("a/#", "a"), // 4.7.1.2: the parent level too.
+            ("a/#", "a/b/c"),
+            ("#", "a/b"),
+            ("$SYS/#", "$SYS/x"),
+            ("$share/g/a/+", "a/b"),
+        ] {
+            assert!(matches(filter, topic), "{filter} {topic}");
+        }
+        for (filter, topic) in [
+            ("a/b", "a/B"), // 4.7.3: case matters.
+            ("a", "/a"),
+            ("+", "/a"),
+            ("a/+", "a"),
+            ("a/+", "a/b/c"),
+            ("#", "$SYS/x"),   // [MQTT-4.7.2-1]
+            ("+/x", "$SYS/x"), // [MQTT-4.7.2-1]
+            ("$share/g/#", "$SYS/x"),
+        ] {
+            assert!(!matches(filter, topic), "{filter} {topic}");
+        }
+    }
+}

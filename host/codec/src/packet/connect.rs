@@ -4,7 +4,7 @@ use bytes::{BufMut, Bytes, BytesMut};
 
 use super::Message;
 use crate::decode::{Fields, share};
-use crate::encode::{frame, put_binary, put_properties};
+use crate::encode::{frame, put_binary, put_properties, put_text};
 use crate::properties::Carrier;
 use crate::{ClientId, DecodeError, EncodeError, PacketType, Properties, QoS, TopicName, Version};
 
@@ -121,7 +121,7 @@ impl Connect {
                 will.encode(self.version, out)?;
             }
             if let Some(username) = &credentials.username {
-                put_binary(username.as_bytes(), out)?;
+                put_text(username, out)?;
             }
             credentials
                 .password

@@ -1,18 +1,18 @@
-//! A message on its way out: encoding a PUBLISH from borrowed parts, once for many receivers.
+//! A message on its way out: encoding a PUBLISH from borrowed parts, with what the delivery adds to its properties.
 //!
-//! Invariant: what differs between receivers of one version (packet identifier, DUP) lies at known places, so that a
-//! fan-out encodes once per version and options, and patches. Does not know who receives.
+//! Invariant: nothing of the message is copied but into the output. Does not know who receives.
 
 use std::num::NonZeroU16;
 
-use bytes::{BufMut, Bytes, BytesMut};
+use bytes::{BufMut, BytesMut};
 
 use super::{Message, Publish};
-use crate::encode::{put_binary, remaining_length};
+use crate::encode::remaining_length;
 use crate::properties::{Carrier, put_seconds};
 use crate::{EncodeError, PacketId, PacketType, Properties, PropertyId, QoS, TopicName, Version, varint};
 
-const DUP: u8 = 0b1000;
+/// DUP in the first byte (3.3.1.1).
+pub(super) const DUP: u8 = 0b1000;
 
 /// What a PUBLISH to a subscriber says. In 3.1.1 properties, alias, identifiers and expiry are left out.
 #[derive(Debug, Clone, Copy)]
@@ -92,6 +92,9 @@ pub fn encode_publish(
     if topic.is_empty() && (version == Version::V311 || !delivery.has_alias()) {
         return Err(EncodeError::NoTopic); // 3.3.2.1
     }
+    // A topic name is never longer than its length field.
+    let topic_length =
+        u16::try_from(topic.len()).map_err(|_| EncodeError::FieldTooLong { bytes: topic.len() })?;
     let added = match version {
         Version::V311 => Added::default(),
         Version::V5 => Added::check(delivery)?,
@@ -105,21 +108,63 @@ pub fn encode_publish(
     let remaining = remaining_length(2 + topic.len() + id_bytes + properties_bytes + delivery.payload.len())?;
     out.reserve(1 + varint::length(remaining) + remaining as usize);
     let dup = if delivery.dup { DUP } else { 0 };
-    out.put_u8(
-        PacketType::Publish.first_byte() | dup | (delivery.qos as u8) << 1 | u8::from(delivery.retain),
-    );
-    varint::put(remaining, out);
-    put_binary(topic, out)?;
+    let first =
+        PacketType::Publish.first_byte() | dup | (delivery.qos as u8) << 1 | u8::from(delivery.retain);
+    // At most seven bytes before the topic: gathered in a word, they are one write.
+    let head = Gathered::of(first).variable(remaining).two_bytes(topic_length);
+    out.put_uint(head.value, head.bytes);
+    out.put_slice(topic);
     let position = delivery.packet_id.map(|packet_id| {
         out.put_u16(packet_id.get());
         out.len() - 2
     });
     if version == Version::V5 {
         varint::put(properties_length as u32, out);
-        added.put(delivery, out);
+        if properties_length > 0 {
+            added.put(delivery, out);
+        }
     }
     out.put_slice(delivery.payload);
     Ok(position)
+}
+
+/// Bytes gathered in a word, first one highest.
+struct Gathered {
+    value: u64,
+    bytes: usize,
+}
+
+impl Gathered {
+    #[inline]
+    const fn of(byte: u8) -> Self {
+        Self {
+            value: byte as u64,
+            bytes: 1,
+        }
+    }
+
+    #[inline]
+    const fn variable(mut self, mut value: u32) -> Self {
+        while value >= 0x80 {
+            self = Self {
+                value: self.value << 8 | (value & 0x7F) as u64 | 0x80,
+                bytes: self.bytes + 1,
+            };
+            value >>= 7;
+        }
+        Self {
+            value: self.value << 8 | value as u64,
+            bytes: self.bytes + 1,
+        }
+    }
+
+    #[inline]
+    const fn two_bytes(self, value: u16) -> Self {
+        Self {
+            value: self.value << 16 | value as u64,
+            bytes: self.bytes + 2,
+        }
+    }
 }
 
 impl Delivery<'_> {
@@ -185,48 +230,5 @@ impl Added {
     }
 }
 
-/// A PUBLISH encoded once, to be written to many receivers of one version. Cheap to clone.
-#[derive(Debug, Clone)]
-pub struct EncodedPublish {
-    bytes: Bytes,
-    packet_id_position: Option<usize>,
-}
-
-impl EncodedPublish {
-    /// Encodes `delivery`; its packet identifier and DUP are given anew for each receiver, and here may be anything
-    /// that its QoS allows.
-    pub fn new(delivery: &Delivery<'_>, version: Version) -> Result<Self, EncodeError> {
-        let mut out = BytesMut::new();
-        let packet_id_position = encode_publish(delivery, version, &mut out)?;
-        Ok(Self {
-            bytes: out.freeze(),
-            packet_id_position,
-        })
-    }
-
-    /// Length of the packet in bytes: to be compared with the receiver's Maximum Packet Size [MQTT-3.1.2-24].
-    pub const fn packet_bytes(&self) -> usize {
-        self.bytes.len()
-    }
-
-    /// Appends the packet as one receiver gets it. `packet_id` is there exactly when the QoS is above 0.
-    #[inline]
-    pub fn put(&self, packet_id: Option<PacketId>, dup: bool, out: &mut BytesMut) -> Result<(), EncodeError> {
-        let start = out.len();
-        match (self.packet_id_position, packet_id) {
-            (None, None) if dup => return Err(EncodeError::DupAtQoS0), // [MQTT-3.3.1-2]
-            (None, None) => out.put_slice(&self.bytes),
-            (Some(position), Some(packet_id)) => {
-                out.put_slice(&self.bytes);
-                if let Some(place) = out.get_mut(start + position..start + position + 2) {
-                    place.copy_from_slice(&packet_id.get().to_be_bytes());
-                }
-                if let Some(first) = out.get_mut(start) {
-                    *first = *first & !DUP | if dup { DUP } else { 0 };
-                }
-            }
-            _ => return Err(EncodeError::PacketIdAgainstQoS), // [MQTT-2.2.1-2]
-        }
-        Ok(())
-    }
-}
+#[cfg(test)]
+mod tests;

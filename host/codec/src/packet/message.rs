@@ -42,3 +42,36 @@ impl Message {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{PropertiesBuilder, Property};
+
+    #[test]
+    fn detached_is_the_same_message_in_other_memory() {
+        let mut properties = PropertiesBuilder::default();
+        properties.push(Property::UserProperty("k", "v"));
+        let message = Message {
+            topic: TopicName::new("a/é").unwrap(),
+            payload: Bytes::from(vec![7; 100]),
+            properties: properties.build().unwrap(),
+            qos: QoS::AtLeastOnce,
+            retain: true,
+        };
+        let own = message.detached();
+        assert_eq!(own, message);
+        assert_ne!(own.payload.as_ptr(), message.payload.as_ptr());
+        assert_ne!(own.topic.bytes().as_ptr(), message.topic.bytes().as_ptr());
+        assert_ne!(
+            own.properties.block().as_ptr(),
+            message.properties.block().as_ptr()
+        );
+        // One buffer: topic, properties and payload follow each other.
+        assert_eq!(
+            own.topic.bytes().as_ptr_range().end,
+            own.properties.block().as_ptr()
+        );
+        assert_eq!(own.properties.block().as_ptr_range().end, own.payload.as_ptr());
+    }
+}

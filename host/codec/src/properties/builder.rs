@@ -44,3 +44,11 @@ impl PropertiesBuilder {
         }
     }
 }
+
+impl<'a> Extend<Property<'a>> for PropertiesBuilder {
+    fn extend<T: IntoIterator<Item = Property<'a>>>(&mut self, properties: T) {
+        for property in properties {
+            self.push(property);
+        }
+    }
+}

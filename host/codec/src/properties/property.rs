@@ -4,7 +4,7 @@ use bytes::{BufMut, BytesMut};
 
 use super::PropertyId as Id;
 use crate::decode::Fields;
-use crate::encode::put_binary;
+use crate::encode::{put_binary, put_text};
 use crate::{DecodeError, EncodeError, varint};
 
 /// One property, borrowed from its block.
@@ -198,11 +198,4 @@ impl<'a> Property<'a> {
 fn read_id(fields: &mut Fields<'_>) -> Result<Id, DecodeError> {
     let byte = fields.byte()?;
     Id::from_byte(byte).ok_or(DecodeError::UnknownProperty(byte))
-}
-
-fn put_text(text: &str, out: &mut BytesMut) -> Result<(), EncodeError> {
-    match text.contains('\0') {
-        true => Err(EncodeError::NullCharacter), // [MQTT-1.5.4-2]
-        false => put_binary(text.as_bytes(), out),
-    }
 }
