@@ -56,7 +56,8 @@ impl Scale {
         let highest = points().map(|(_, y)| y).fold(0.0, f64::max);
         let step = round_step(highest / 4.0);
         Self {
-            x: (first.min(last), last.max(first.min(last) + 1e-9)),
+            // At least a second wide, so that one point has an axis too.
+            x: (first.min(last), last.max(first.min(last) + 1.0)),
             top: (highest / step).ceil().max(1.0) * step,
             step,
         }
@@ -87,7 +88,7 @@ fn round_step(wanted: f64) -> f64 {
 
 fn axes(out: &mut String, scale: &Scale, unit: &str) {
     let mut value = 0.0;
-    while value <= scale.top * 1.001 {
+    while value <= scale.top + scale.step * 0.001 {
         let (_, y) = scale.at((scale.x.0, value));
         let _ = writeln!(
             out,
@@ -102,7 +103,7 @@ fn axes(out: &mut String, scale: &Scale, unit: &str) {
     }
     let step = round_step((scale.x.1 - scale.x.0) / 8.0);
     let mut second = (scale.x.0 / step).ceil() * step;
-    while second <= scale.x.1 * 1.001 {
+    while second <= scale.x.1 + step * 0.001 {
         let (x, _) = scale.at((second, 0.0));
         let _ = writeln!(
             out,
@@ -186,6 +187,19 @@ mod tests {
             assert!((LEFT..=WIDTH - RIGHT).contains(&x.parse().unwrap()), "{point}");
             assert!((TOP..=HEIGHT - BOTTOM).contains(&y.parse().unwrap()), "{point}");
         }
+    }
+
+    #[test]
+    fn one_point_late_in_a_run_has_few_ticks() {
+        let chart = Chart {
+            title: String::new(),
+            unit: String::new(),
+            series: vec![Series {
+                name: String::new(),
+                points: vec![(1800.0, 1.0)],
+            }],
+        };
+        assert!(svg(&chart).len() < 5_000);
     }
 
     #[test]

@@ -19,10 +19,7 @@ pub fn all(of: &str, seconds: &[Second]) -> Vec<Chart> {
 
 /// Whether a chart shows anything but zero.
 pub fn has_values(chart: &Chart) -> bool {
-    chart
-        .series
-        .iter()
-        .any(|series| series.points.iter().any(|(_, y)| *y > 0.0))
+    chart.series.iter().any(is_line)
 }
 
 /// Messages a second.
@@ -108,12 +105,13 @@ fn chart(title: String, unit: &str, series: Vec<Series>) -> Chart {
     Chart {
         title,
         unit: unit.to_owned(),
-        // A line that is zero throughout only hides the others.
-        series: series
-            .into_iter()
-            .filter(|series| series.points.iter().any(|(_, y)| *y > 0.0))
-            .collect(),
+        series: series.into_iter().filter(is_line).collect(),
     }
+}
+
+/// Whether there is something to draw: a line that is zero throughout only hides the others, and one point is no line.
+fn is_line(series: &Series) -> bool {
+    series.points.len() > 1 && series.points.iter().any(|(_, y)| *y > 0.0)
 }
 
 fn series(name: &str, seconds: &[Second], value: impl Fn(&Second) -> Option<f64>) -> Series {
