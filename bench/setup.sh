@@ -9,7 +9,7 @@
 set -eu
 
 RUMQTTD_VERSION=0.20.0
-NATS_VERSION=v2.11.0
+NATS_VERSION=v2.15.2
 
 root=$(cd "$(dirname "$0")/.." && pwd)
 work=$root/.work
