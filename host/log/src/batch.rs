@@ -2,9 +2,9 @@
 //!
 //! Invariant: each append is one frame, so its entries and acknowledgements become visible and durable together.
 
+use crate::error::BatchError;
 use crate::frame::{AckRange, FrameWriter, entry_bytes};
 use crate::id::{CursorId, EntryId, Timestamp};
-use crate::error::BatchError;
 
 /// One entry of an append: opaque bytes for one or more cursors. The bytes are stored once however many lanes there are.
 #[derive(Debug, Clone, Copy)]
@@ -22,12 +22,20 @@ pub struct Ack(pub(crate) AckRange);
 impl Ack {
     /// The one entry `entry`.
     pub const fn one(cursor: CursorId, entry: EntryId) -> Self {
-        Self(AckRange { cursor, first: entry, last: entry })
+        Self(AckRange {
+            cursor,
+            first: entry,
+            last: entry,
+        })
     }
 
     /// Every entry up to and with `entry`.
     pub const fn through(cursor: CursorId, entry: EntryId) -> Self {
-        Self(AckRange { cursor, first: EntryId::START, last: entry })
+        Self(AckRange {
+            cursor,
+            first: EntryId::START,
+            last: entry,
+        })
     }
 
     /// Everything that `cursor` can read now, as when a session ends.
@@ -54,7 +62,10 @@ impl Batch {
         if entries.len() > usize::from(u16::MAX) {
             return Err(BatchError::TooManyEntries(entries.len()));
         }
-        let size: usize = entries.iter().map(|entry| entry_bytes(entry.lanes.len(), entry.body.len())).sum();
+        let size: usize = entries
+            .iter()
+            .map(|entry| entry_bytes(entry.lanes.len(), entry.body.len()))
+            .sum();
         if size.saturating_add(acks.len() * size_of::<AckRange>()) > (u32::MAX / 2) as usize {
             return Err(BatchError::TooLarge);
         }
@@ -95,7 +106,9 @@ impl Batch {
     pub(crate) fn for_each_frame(&mut self, mut visit: impl FnMut(&mut [u8])) {
         let mut rest = self.bytes.as_mut_slice();
         for &size in &self.frames {
-            let Some((frame, after)) = std::mem::take(&mut rest).split_at_mut_checked(size as usize) else { return };
+            let Some((frame, after)) = std::mem::take(&mut rest).split_at_mut_checked(size as usize) else {
+                return;
+            };
             visit(frame);
             rest = after;
         }

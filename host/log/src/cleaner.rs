@@ -41,14 +41,21 @@ impl Core {
             let index = lock(&self.index);
             // The last segment carries the sequence on, so one with a frame has to stay.
             let last_begun = index.segments.last().is_some_and(|last| !last.is_empty());
-            let oldest = index.segments.first().filter(|_| index.segments.len() > 1 && last_begun);
-            oldest.filter(|oldest| oldest.live == 0).map(|oldest| oldest.number)
+            let oldest = index
+                .segments
+                .first()
+                .filter(|_| index.segments.len() > 1 && last_begun);
+            oldest
+                .filter(|oldest| oldest.live == 0)
+                .map(|oldest| oldest.number)
         };
         if let Some(number) = oldest_dead {
             self.remove_oldest(number)?;
             return Ok(Cleaned::Removed);
         }
-        let Some(plan) = self.plan() else { return Ok(Cleaned::Nothing) };
+        let Some(plan) = self.plan() else {
+            return Ok(Cleaned::Nothing);
+        };
         match self.replace(&plan) {
             Ok(()) => Ok(Cleaned::Replaced),
             Err(error) => {
@@ -60,7 +67,9 @@ impl Core {
 
     fn remove_oldest(&self, number: u64) -> io::Result<()> {
         self.disk.remove(&name(number))?;
-        lock(&self.index).segments.retain(|segment| segment.number != number);
+        lock(&self.index)
+            .segments
+            .retain(|segment| segment.number != number);
         match self.omitted.omits(Step::SyncRemoved) {
             true => Ok(()),
             false => self.disk.sync_names(),
@@ -82,7 +91,13 @@ impl Core {
         let older = index.segments.get(..from)?.iter();
         Some(Plan {
             sources: run.iter().map(source).collect(),
-            older: older.map(|one| Older { after: one.after, last: one.last, at: one.cleaned_at }).collect(),
+            older: older
+                .map(|one| Older {
+                    after: one.after,
+                    last: one.last,
+                    at: one.cleaned_at,
+                })
+                .collect(),
             last: run.last()?.last,
             // All acknowledgements up to here are in effect, so nothing they cover will be copied.
             at: index.applied,
@@ -90,7 +105,9 @@ impl Core {
     }
 
     fn replace(&self, plan: &Plan) -> io::Result<()> {
-        let (Some(first), Some(last)) = (plan.sources.first(), plan.sources.last()) else { return Ok(()) };
+        let (Some(first), Some(last)) = (plan.sources.first(), plan.sources.last()) else {
+            return Ok(());
+        };
         let mut segment = self.rewrite(plan)?;
         if !self.omitted.omits(Step::SyncCleaned) {
             segment.file.sync()?;
@@ -161,12 +178,19 @@ fn survivors(index: &Index, segment: &Segment) -> u64 {
     let used = segment.end.saturating_sub(HEADER_BYTES as u64);
     let entries = used.saturating_sub(segment.ack_bytes);
     let live = (u128::from(entries) * u128::from(segment.live)).div_ceil(u128::from(segment.postings.max(1)));
-    let acks = if acks_needed(index, segment) { segment.ack_bytes } else { 0 };
+    let acks = if acks_needed(index, segment) {
+        segment.ack_bytes
+    } else {
+        0
+    };
     live as u64 + acks
 }
 
 /// Whether an older segment still holds entries that acknowledgements in `segment` may be about.
 fn acks_needed(index: &Index, segment: &Segment) -> bool {
-    let mut older = index.segments.iter().take_while(|one| one.number < segment.number);
+    let mut older = index
+        .segments
+        .iter()
+        .take_while(|one| one.number < segment.number);
     older.any(|one| one.last >= segment.acks_from && one.cleaned_at < segment.last)
 }

@@ -74,7 +74,11 @@ struct Group {
 
 impl Committer {
     pub(crate) fn new(on_commit: OnCommit) -> Self {
-        Self { on_commit, active: None, group: Group::default() }
+        Self {
+            on_commit,
+            active: None,
+            group: Group::default(),
+        }
     }
 
     /// Whether frames wait here for room on the disk.
@@ -93,7 +97,11 @@ impl Core {
                 return Outcome::Poisoned;
             }
             let (pieces, through) = staging.take();
-            committer.group = Group { pieces, through, ..Group::default() };
+            committer.group = Group {
+                pieces,
+                through,
+                ..Group::default()
+            };
         }
         if !committer.holds() {
             return Outcome::Nothing;
@@ -109,7 +117,9 @@ impl Core {
         }
         let group = std::mem::take(&mut committer.group);
         if self.omitted.omits(Step::ReportAfterSync) {
-            (committer.on_commit)(Commit::Durable { through: Sequence(group.through) });
+            (committer.on_commit)(Commit::Durable {
+                through: Sequence(group.through),
+            });
         }
         if !self.omitted.omits(Step::SyncFrames) {
             for file in &group.unsynced {
@@ -121,7 +131,9 @@ impl Core {
         let through = group.through;
         self.show(group);
         self.durable.advance(through);
-        (committer.on_commit)(Commit::Durable { through: Sequence(through) });
+        (committer.on_commit)(Commit::Durable {
+            through: Sequence(through),
+        });
         match self.write_mark(&mut committer, through) {
             Ok(()) => Outcome::Committed,
             Err(error) => self.poison(&mut committer, &error),
@@ -132,7 +144,11 @@ impl Core {
     pub(crate) fn close(&self) {
         while self.commit() == Outcome::Committed {}
         let committer = lock(&self.committer);
-        if let Some(active) = committer.active.as_ref().filter(|_| lock(&self.staging).poisoned.is_none()) {
+        if let Some(active) = committer
+            .active
+            .as_ref()
+            .filter(|_| lock(&self.staging).poisoned.is_none())
+        {
             // Everything that was promised is durable already; without the mark the end merely counts as uncertain.
             let _ = active.file.sync();
         }
@@ -146,7 +162,10 @@ impl Core {
             if piece.rotate || active.is_none() {
                 let segment = lock(&self.spares).ready.pop_front();
                 let segment = segment.ok_or_else(|| io::Error::other("no segment was prepared"))?;
-                *active = Some(Active { file: Arc::clone(&segment.file), end: HEADER_BYTES as u64 });
+                *active = Some(Active {
+                    file: Arc::clone(&segment.file),
+                    end: HEADER_BYTES as u64,
+                });
                 begun = Some(segment);
                 self.housekeeping.raise();
             }
@@ -154,7 +173,9 @@ impl Core {
             let mut result = Ok(());
             if let Some(segment) = &mut begun {
                 segment.after = claimed_sequence(&piece.bytes).unwrap_or(1) - 1;
-                result = active.file.write_at(0, &self.header_begun(segment).encode_first());
+                result = active
+                    .file
+                    .write_at(0, &self.header_begun(segment).encode_first());
             }
             if let Err(error) = result.and_then(|()| active.file.write_at(active.end, &piece.bytes)) {
                 if let Some(segment) = begun {
@@ -163,7 +184,11 @@ impl Core {
                 }
                 return Err(error);
             }
-            if group.unsynced.last().is_none_or(|last| !Arc::ptr_eq(last, &active.file)) {
+            if group
+                .unsynced
+                .last()
+                .is_none_or(|last| !Arc::ptr_eq(last, &active.file))
+            {
                 group.unsynced.push(Arc::clone(&active.file));
             }
             group.written.push((active.end, begun));
@@ -174,7 +199,14 @@ impl Core {
 
     fn header_begun(&self, segment: &Segment) -> Header {
         let (seed, epoch) = (self.checksum.seed, self.epoch);
-        Header { number: segment.number, seed, epoch, after: segment.after, begun: true, cleaned: None }
+        Header {
+            number: segment.number,
+            seed,
+            epoch,
+            after: segment.after,
+            begun: true,
+            cleaned: None,
+        }
     }
 
     /// Shows the committed frames to the cursors.
@@ -202,9 +234,16 @@ impl Core {
     }
 
     fn write_mark(&self, committer: &mut Committer, through: u64) -> io::Result<()> {
-        let Some(active) = committer.active.as_mut() else { return Ok(()) };
-        let Some(at) = lock(&self.staging).reserve_mark() else { return Ok(()) };
-        match active.file.write_at(active.end, &mark(through, at, self.checksum)) {
+        let Some(active) = committer.active.as_mut() else {
+            return Ok(());
+        };
+        let Some(at) = lock(&self.staging).reserve_mark() else {
+            return Ok(());
+        };
+        match active
+            .file
+            .write_at(active.end, &mark(through, at, self.checksum))
+        {
             Ok(()) => active.end += MARK_BYTES as u64,
             // The next frame goes where the mark would have stood.
             Err(error) if is_full(&error) => {}
@@ -224,5 +263,8 @@ impl Core {
 }
 
 fn is_full(error: &io::Error) -> bool {
-    matches!(error.kind(), io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded)
+    matches!(
+        error.kind(),
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded
+    )
 }

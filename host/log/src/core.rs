@@ -49,7 +49,10 @@ pub(crate) struct Durable {
 
 impl Durable {
     pub(crate) fn new(through: u64) -> Self {
-        Self { through: Mutex::new(through), moved: Condvar::new() }
+        Self {
+            through: Mutex::new(through),
+            moved: Condvar::new(),
+        }
     }
 
     pub(crate) fn get(&self) -> u64 {
@@ -73,7 +76,10 @@ impl Durable {
         if *held > after {
             return *held;
         }
-        let (held, _) = self.moved.wait_timeout(held, at_most).unwrap_or_else(PoisonError::into_inner);
+        let (held, _) = self
+            .moved
+            .wait_timeout(held, at_most)
+            .unwrap_or_else(PoisonError::into_inner);
         *held
     }
 }
@@ -95,7 +101,10 @@ impl Signal {
     pub(crate) fn wait(&self, at_most: std::time::Duration) {
         let mut raised = lock(&self.raised);
         if !*raised {
-            (raised, _) = self.changed.wait_timeout(raised, at_most).unwrap_or_else(PoisonError::into_inner);
+            (raised, _) = self
+                .changed
+                .wait_timeout(raised, at_most)
+                .unwrap_or_else(PoisonError::into_inner);
         }
         *raised = false;
     }

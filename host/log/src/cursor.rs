@@ -56,8 +56,13 @@ struct Page {
 impl Cursors {
     /// Adds the newest entry of `cursor`. False if it is there already.
     pub(crate) fn push(&mut self, cursor: CursorId, entry: EntryId, bytes: usize) -> bool {
-        let page = self.pages.entry(cursor.0 / PAGE_CURSORS).or_insert_with(Page::new);
-        let Some(runs) = page.cursors.get_mut((cursor.0 % PAGE_CURSORS) as usize) else { return false };
+        let page = self
+            .pages
+            .entry(cursor.0 / PAGE_CURSORS)
+            .or_insert_with(Page::new);
+        let Some(runs) = page.cursors.get_mut((cursor.0 % PAGE_CURSORS) as usize) else {
+            return false;
+        };
         page.used += u32::from(matches!(runs, Runs::None));
         runs.push(entry, bytes)
     }
@@ -70,7 +75,9 @@ impl Cursors {
         each: impl FnMut(u64, u32),
     ) -> Pending {
         let number = cursor.0 / PAGE_CURSORS;
-        let Some(page) = self.pages.get_mut(&number) else { return Pending::default() };
+        let Some(page) = self.pages.get_mut(&number) else {
+            return Pending::default();
+        };
         let Some(runs) = page.cursors.get_mut((cursor.0 % PAGE_CURSORS) as usize) else {
             return Pending::default();
         };
@@ -87,17 +94,23 @@ impl Cursors {
     /// The first and last pending entry of `cursor` within `range`.
     pub(crate) fn bounds(&self, cursor: CursorId, range: (EntryId, EntryId)) -> Option<(EntryId, EntryId)> {
         let runs = self.runs(cursor)?;
-        let first = runs.after(range.0, true).next().filter(|first| *first <= range.1)?;
+        let first = runs
+            .after(range.0, true)
+            .next()
+            .filter(|first| *first <= range.1)?;
         Some((first, runs.last_until(range.1)?))
     }
 
     pub(crate) fn contains(&self, cursor: CursorId, entry: EntryId) -> bool {
-        self.runs(cursor).is_some_and(|runs| runs.after(entry, true).next() == Some(entry))
+        self.runs(cursor)
+            .is_some_and(|runs| runs.after(entry, true).next() == Some(entry))
     }
 
     /// Pending entries of `cursor` after `entry`, oldest first.
     pub(crate) fn after(&self, cursor: CursorId, entry: EntryId) -> impl Iterator<Item = EntryId> + '_ {
-        self.runs(cursor).into_iter().flat_map(move |runs| runs.after(entry, false))
+        self.runs(cursor)
+            .into_iter()
+            .flat_map(move |runs| runs.after(entry, false))
     }
 
     pub(crate) fn pending(&self, cursor: CursorId) -> Pending {
@@ -132,18 +145,29 @@ impl Cursors {
     /// Bytes of memory taken.
     pub(crate) fn memory(&self) -> usize {
         let page = PAGE_CURSORS as usize * size_of::<Runs>() + size_of::<(u32, Page)>() + 1;
-        let runs: usize = self.pages.values().flat_map(|page| page.cursors.iter()).map(Runs::heap).sum();
+        let runs: usize = self
+            .pages
+            .values()
+            .flat_map(|page| page.cursors.iter())
+            .map(Runs::heap)
+            .sum();
         self.pages.len() * page + runs
     }
 
     fn runs(&self, cursor: CursorId) -> Option<&Runs> {
-        self.pages.get(&(cursor.0 / PAGE_CURSORS))?.cursors.get((cursor.0 % PAGE_CURSORS) as usize)
+        self.pages
+            .get(&(cursor.0 / PAGE_CURSORS))?
+            .cursors
+            .get((cursor.0 % PAGE_CURSORS) as usize)
     }
 }
 
 impl Page {
     fn new() -> Self {
-        Self { cursors: (0..PAGE_CURSORS).map(|_| Runs::None).collect(), used: 0 }
+        Self {
+            cursors: (0..PAGE_CURSORS).map(|_| Runs::None).collect(),
+            used: 0,
+        }
     }
 }
 
@@ -156,7 +180,12 @@ impl Runs {
         if self.last_mut().is_some_and(|last| last.extend(entry, bytes)) {
             return true;
         }
-        let run = Run { first: entry.sequence.0, count: 1, bytes, index: entry.index };
+        let run = Run {
+            first: entry.sequence.0,
+            count: 1,
+            bytes,
+            index: entry.index,
+        };
         match self {
             Self::None => *self = Self::One(run),
             Self::One(first) => *self = Self::Many(Box::new(VecDeque::from([*first, run]))),
@@ -213,7 +242,10 @@ impl Runs {
         let run = match self {
             Self::None => None,
             Self::One(run) => Some(run),
-            Self::Many(runs) => runs.get(runs.partition_point(|run| run.first_id() <= entry).checked_sub(1)?),
+            Self::Many(runs) => runs.get(
+                runs.partition_point(|run| run.first_id() <= entry)
+                    .checked_sub(1)?,
+            ),
         }?;
         let [before, inside, _] = run.cut((entry, EntryId::END));
         match inside.filter(|inside| inside.first_id() == entry) {
@@ -223,7 +255,10 @@ impl Runs {
     }
 
     fn pending(&self) -> Pending {
-        let mut pending = Pending { oldest: self.first().map(|run| run.first_id()), ..Pending::default() };
+        let mut pending = Pending {
+            oldest: self.first().map(|run| run.first_id()),
+            ..Pending::default()
+        };
         for run in self.iter() {
             pending.entries += u64::from(run.count);
             pending.bytes += u64::from(run.bytes);
@@ -314,14 +349,23 @@ impl Run {
         }
         let same_frame = self.index > entry.index || (inclusive && self.index == entry.index);
         let position = entry.sequence.0 - self.first;
-        if same_frame { position } else { position.saturating_add(1) }.min(u64::from(self.count))
+        if same_frame {
+            position
+        } else {
+            position.saturating_add(1)
+        }
+        .min(u64::from(self.count))
     }
 
     /// What lies before, within and after `range`.
     fn cut(self, range: (EntryId, EntryId)) -> [Option<Self>; 3] {
         let from = self.position_from(range.0, true);
         let to = self.position_from(range.1, false).max(from);
-        [self.part(0, from), self.part(from, to), self.part(to, u64::from(self.count))]
+        [
+            self.part(0, from),
+            self.part(from, to),
+            self.part(to, u64::from(self.count)),
+        ]
     }
 
     fn part(self, from: u64, to: u64) -> Option<Self> {

@@ -19,7 +19,11 @@ pub struct Damage {
 
 impl fmt::Display for Damage {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "segment {} at offset {}: {} damaged bytes", self.segment, self.offset, self.bytes)?;
+        write!(
+            f,
+            "segment {} at offset {}: {} damaged bytes",
+            self.segment, self.offset, self.bytes
+        )?;
         match self.lost {
             Some((first, last)) => write!(f, ", sequences {first} to {last} lost"),
             None => Ok(()),

@@ -10,7 +10,9 @@ use crate::id::EntryId;
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum AppendError {
     /// The disk is behind. Try again after the next commit.
-    #[error("the log's hand-over is full: {queued} of {limit} bytes wait for the disk; try again after the next commit")]
+    #[error(
+        "the log's hand-over is full: {queued} of {limit} bytes wait for the disk; try again after the next commit"
+    )]
     Full {
         /// Bytes waiting for the commit thread.
         queued: usize,
@@ -18,7 +20,9 @@ pub enum AppendError {
         limit: usize,
     },
     /// The disk has no room for another segment. Try again once there is room.
-    #[error("no room for another segment of the log: {reason}; free room on its disk, appends then resume by themselves")]
+    #[error(
+        "no room for another segment of the log: {reason}; free room on its disk, appends then resume by themselves"
+    )]
     NoRoom {
         /// What the file system said.
         reason: Arc<str>,
@@ -32,7 +36,9 @@ pub enum AppendError {
         max: usize,
     },
     /// A write or fsync failed, so what the disk holds is unknown. Only opening the log again ends this state.
-    #[error("the log is poisoned by a failed write or fsync ({reason}); restart to recover what is on the disk")]
+    #[error(
+        "the log is poisoned by a failed write or fsync ({reason}); restart to recover what is on the disk"
+    )]
     Poisoned {
         /// The first failure.
         reason: Arc<str>,

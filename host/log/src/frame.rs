@@ -55,7 +55,10 @@ impl Checksum {
 /// Checksum of a frame, from that of its content and its `header` with the checksum's place empty.
 fn seal(content: u32, header: &[u8]) -> u32 {
     let (length, rest) = header.split_at_checked(4).unwrap_or((header, &[]));
-    crc32c::crc32c_append(crc32c::crc32c_append(content, length), rest.get(4..).unwrap_or(&[]))
+    crc32c::crc32c_append(
+        crc32c::crc32c_append(content, length),
+        rest.get(4..).unwrap_or(&[]),
+    )
 }
 
 /// What a frame is for.
@@ -104,7 +107,11 @@ pub(crate) struct AckRange {
 impl AckRange {
     /// Covers nothing.
     pub(crate) const fn nothing(cursor: CursorId) -> Self {
-        Self { cursor, first: EntryId::END, last: EntryId::START }
+        Self {
+            cursor,
+            first: EntryId::END,
+            last: EntryId::START,
+        }
     }
 
     pub(crate) fn is_nothing(&self) -> bool {
@@ -123,7 +130,9 @@ pub(crate) enum Parsed<'a> {
 
 /// Reads the frame at the beginning of `bytes`.
 pub(crate) fn parse(bytes: &[u8], checksum: Checksum) -> Parsed<'_> {
-    parse_if(bytes, |header, content| checksum.matches(u32_at(header, 4), header, content))
+    parse_if(bytes, |header, content| {
+        checksum.matches(u32_at(header, 4), header, content)
+    })
 }
 
 /// Reads the frame at the beginning of `bytes`, which never left this process.
@@ -183,15 +192,27 @@ impl<'a> Frame<'a> {
     pub(crate) fn acks(&self) -> impl Iterator<Item = AckRange> + use<'a> {
         let bytes = self.ack_count() * ACK_BYTES;
         let from = self.payload.len().saturating_sub(bytes);
-        self.payload.get(from..).unwrap_or(&[]).chunks_exact(ACK_BYTES).map(read_ack)
+        self.payload
+            .get(from..)
+            .unwrap_or(&[])
+            .chunks_exact(ACK_BYTES)
+            .map(read_ack)
     }
 
     pub(crate) fn entry_count(&self) -> usize {
-        if self.payload.is_empty() { 0 } else { usize::from(u16_at(self.payload, 0)) }
+        if self.payload.is_empty() {
+            0
+        } else {
+            usize::from(u16_at(self.payload, 0))
+        }
     }
 
     pub(crate) fn ack_count(&self) -> usize {
-        if self.payload.is_empty() { 0 } else { u32_at(self.payload, 4) as usize }
+        if self.payload.is_empty() {
+            0
+        } else {
+            u32_at(self.payload, 4) as usize
+        }
     }
 }
 
@@ -199,7 +220,14 @@ fn split_entry(bytes: &[u8]) -> Option<(EntryView<'_>, &[u8])> {
     let (header, rest) = bytes.split_at_checked(ENTRY_BYTES)?;
     let (lanes, rest) = rest.split_at_checked((u32_at(header, 4) as usize).checked_mul(4)?)?;
     let (body, rest) = rest.split_at_checked(u32_at(header, 8) as usize)?;
-    Some((EntryView { index: u16_at(header, 0), lanes, body }, rest))
+    Some((
+        EntryView {
+            index: u16_at(header, 0),
+            lanes,
+            body,
+        },
+        rest,
+    ))
 }
 
 fn read_ack(bytes: &[u8]) -> AckRange {
@@ -226,7 +254,12 @@ impl<'b> FrameWriter<'b> {
         buffer.extend_from_slice(&[0; HEADER_BYTES - 8]);
         buffer.extend_from_slice(&stamp.to_le_bytes());
         buffer.extend_from_slice(&[0; COUNTS_BYTES]);
-        Self { buffer, start, entries: 0, acks: 0 }
+        Self {
+            buffer,
+            start,
+            entries: 0,
+            acks: 0,
+        }
     }
 
     /// All entries come before the first acknowledgement.
@@ -278,7 +311,11 @@ pub(crate) fn finish(frame: &mut [u8], sequence: u64, not_before: u64) -> u64 {
     let stamp = u64_at(frame, 16);
     let time = (stamp & ((1 << TIME_BITS) - 1)).max(not_before);
     put(frame, 8, &sequence.to_le_bytes());
-    put(frame, 16, &((stamp >> TIME_BITS << TIME_BITS) | time).to_le_bytes());
+    put(
+        frame,
+        16,
+        &((stamp >> TIME_BITS << TIME_BITS) | time).to_le_bytes(),
+    );
     let checksum = seal(u32_at(frame, 4), frame.get(..HEADER_BYTES).unwrap_or(frame));
     put(frame, 4, &checksum.to_le_bytes());
     time
@@ -287,7 +324,11 @@ pub(crate) fn finish(frame: &mut [u8], sequence: u64, not_before: u64) -> u64 {
 /// The mark that everything up to `through` was fsynced.
 pub(crate) fn mark(through: u64, at: u64, checksum: Checksum) -> [u8; MARK_BYTES] {
     let mut frame = [0; MARK_BYTES];
-    put(&mut frame, 16, &(((Kind::Mark as u64) << TIME_BITS) | at).to_le_bytes());
+    put(
+        &mut frame,
+        16,
+        &(((Kind::Mark as u64) << TIME_BITS) | at).to_le_bytes(),
+    );
     prepare(&mut frame, checksum);
     finish(&mut frame, through, 0);
     frame
@@ -298,7 +339,9 @@ pub(crate) fn resolve_acks(frame: &mut [u8], mut resolve: impl FnMut(AckRange) -
     let length = u32_at(frame, 0) as usize;
     let count = u32_at(frame, HEADER_BYTES + 4) as usize;
     let end = HEADER_BYTES + length;
-    let acks = frame.get_mut(end.saturating_sub(count * ACK_BYTES)..end).unwrap_or_default();
+    let acks = frame
+        .get_mut(end.saturating_sub(count * ACK_BYTES)..end)
+        .unwrap_or_default();
     for ack in acks.chunks_exact_mut(ACK_BYTES) {
         let resolved = resolve(read_ack(ack));
         ack.copy_from_slice(&ack_bytes(&resolved));
@@ -331,15 +374,24 @@ pub(crate) fn put(bytes: &mut [u8], at: usize, value: &[u8]) {
 }
 
 pub(crate) fn u16_at(bytes: &[u8], at: usize) -> u16 {
-    bytes.get(at..).and_then(|rest| rest.first_chunk()).map_or(0, |field| u16::from_le_bytes(*field))
+    bytes
+        .get(at..)
+        .and_then(|rest| rest.first_chunk())
+        .map_or(0, |field| u16::from_le_bytes(*field))
 }
 
 pub(crate) fn u32_at(bytes: &[u8], at: usize) -> u32 {
-    bytes.get(at..).and_then(|rest| rest.first_chunk()).map_or(0, |field| u32::from_le_bytes(*field))
+    bytes
+        .get(at..)
+        .and_then(|rest| rest.first_chunk())
+        .map_or(0, |field| u32::from_le_bytes(*field))
 }
 
 pub(crate) fn u64_at(bytes: &[u8], at: usize) -> u64 {
-    bytes.get(at..).and_then(|rest| rest.first_chunk()).map_or(0, |field| u64::from_le_bytes(*field))
+    bytes
+        .get(at..)
+        .and_then(|rest| rest.first_chunk())
+        .map_or(0, |field| u64::from_le_bytes(*field))
 }
 
 #[cfg(test)]
@@ -353,7 +405,11 @@ mod tests {
         let mut writer = FrameWriter::new(&mut bytes, 1_000);
         writer.entry(0, [CursorId(3), CursorId(9)].into_iter(), b"both");
         writer.entry(4, [CursorId(5)].into_iter(), b"");
-        let ack = AckRange { cursor: CursorId(2), first: EntryId::new(1, 2), last: EntryId::new(8, 9) };
+        let ack = AckRange {
+            cursor: CursorId(2),
+            first: EntryId::new(1, 2),
+            last: EntryId::new(8, 9),
+        };
         writer.ack(&ack);
         writer.end();
         prepare(&mut bytes, CHECKSUM);
@@ -364,14 +420,24 @@ mod tests {
     #[test]
     fn a_frame_reads_back_as_written() {
         let bytes = sample();
-        let Parsed::Frame(frame) = parse(&bytes, CHECKSUM) else { panic!("no frame") };
-        assert_eq!((frame.sequence, frame.at, frame.kind, frame.size), (42, 1_000, Kind::Append, bytes.len()));
-        let entries: Vec<_> =
-            frame.entries().map(|e| (e.index, e.lanes().map(|l| l.0).collect::<Vec<_>>(), e.body)).collect();
+        let Parsed::Frame(frame) = parse(&bytes, CHECKSUM) else {
+            panic!("no frame")
+        };
+        assert_eq!(
+            (frame.sequence, frame.at, frame.kind, frame.size),
+            (42, 1_000, Kind::Append, bytes.len())
+        );
+        let entries: Vec<_> = frame
+            .entries()
+            .map(|e| (e.index, e.lanes().map(|l| l.0).collect::<Vec<_>>(), e.body))
+            .collect();
         assert_eq!(entries, [(0, vec![3, 9], &b"both"[..]), (4, vec![5], &b""[..])]);
         let acks: Vec<_> = frame.acks().collect();
         assert_eq!(acks.len(), 1);
-        assert_eq!((acks[0].first, acks[0].last), (EntryId::new(1, 2), EntryId::new(8, 9)));
+        assert_eq!(
+            (acks[0].first, acks[0].last),
+            (EntryId::new(1, 2), EntryId::new(8, 9))
+        );
     }
 
     #[test]
@@ -393,7 +459,10 @@ mod tests {
     fn a_cut_frame_is_incomplete() {
         let bytes = sample();
         for end in 0..bytes.len() {
-            assert!(matches!(parse(&bytes[..end], CHECKSUM), Parsed::Incomplete(_)), "cut at {end}");
+            assert!(
+                matches!(parse(&bytes[..end], CHECKSUM), Parsed::Incomplete(_)),
+                "cut at {end}"
+            );
         }
     }
 }

@@ -44,7 +44,10 @@ impl EntryId {
 
     /// Entry `index` of the frame `sequence`.
     pub const fn new(sequence: u64, index: u16) -> Self {
-        Self { sequence: Sequence(sequence), index }
+        Self {
+            sequence: Sequence(sequence),
+            index,
+        }
     }
 }
 

@@ -30,14 +30,18 @@ impl Index {
     /// Takes `segment` as the one that the next frames stand in.
     pub(crate) fn begin(&mut self, mut segment: Segment) {
         // Prepared ahead, it may have been meant for earlier sequences.
-        segment.after = segment.after.max(self.segments.last().map_or(0, |before| before.last));
+        segment.after = segment
+            .after
+            .max(self.segments.last().map_or(0, |before| before.last));
         segment.last = segment.after;
         self.segments.push(segment);
     }
 
     /// Applies `frame`, which stands at `offset` of the last segment.
     pub(crate) fn apply(&mut self, frame: &Frame<'_>, offset: u64) {
-        let Some(segment) = self.segments.last_mut() else { return };
+        let Some(segment) = self.segments.last_mut() else {
+            return;
+        };
         segment.end = offset + frame.size as u64;
         if frame.kind == Kind::Mark {
             return;
@@ -65,16 +69,21 @@ impl Index {
     /// Takes what `range` covers from its cursor.
     pub(crate) fn acknowledge(&mut self, range: &AckRange) -> Pending {
         let segments = &mut self.segments;
-        self.cursors.remove(range.cursor, (range.first, range.last), |first, count| {
-            forget(segments, first, u64::from(count));
-        })
+        self.cursors
+            .remove(range.cursor, (range.first, range.last), |first, count| {
+                forget(segments, first, u64::from(count));
+            })
     }
 
     /// `range` narrowed to the entries it covers now, so that it never covers one that comes later, and so that the
     /// cleaner sees which segments it is about.
     pub(crate) fn narrow(&self, range: AckRange) -> AckRange {
         match self.cursors.bounds(range.cursor, (range.first, range.last)) {
-            Some((first, last)) => AckRange { cursor: range.cursor, first, last },
+            Some((first, last)) => AckRange {
+                cursor: range.cursor,
+                first,
+                last,
+            },
             None => AckRange::nothing(range.cursor),
         }
     }
@@ -97,7 +106,10 @@ impl Index {
     /// Position of the segment that holds `sequence`, if it was not removed.
     pub(crate) fn segment_of(&self, sequence: u64) -> Option<usize> {
         let at = self.segments.partition_point(|segment| segment.last < sequence);
-        self.segments.get(at).filter(|segment| segment.after < sequence).map(|_| at)
+        self.segments
+            .get(at)
+            .filter(|segment| segment.after < sequence)
+            .map(|_| at)
     }
 
     /// Where to look for the entries of `cursor` after `entry`, up to `count` of them.
@@ -110,7 +122,9 @@ impl Index {
             if known.is_none_or(|segment| segment.last < sequence) {
                 at = self.segment_of(sequence);
             }
-            let Some(segment) = at.and_then(|at| self.segments.get(at)) else { continue };
+            let Some(segment) = at.and_then(|at| self.segments.get(at)) else {
+                continue;
+            };
             places.push(Place {
                 entry,
                 segment: segment.number,
@@ -129,7 +143,10 @@ impl Index {
 
     /// Bytes of memory taken by cursors and segments.
     pub(crate) fn memory(&self) -> (usize, usize) {
-        (self.cursors.memory(), self.segments.iter().map(Segment::memory).sum())
+        (
+            self.cursors.memory(),
+            self.segments.iter().map(Segment::memory).sum(),
+        )
     }
 }
 

@@ -7,7 +7,8 @@ use std::sync::Arc;
 use crate::disk::{Disk, RealDisk};
 use crate::error::OpenError;
 use crate::frame::Checksum;
-use crate::recovery::{Opened, Pass, Recovery, committed_through, open_segments, split_superseded};
+use crate::pass::Pass;
+use crate::recovery::{Opened, Recovery, committed_through, open_segments, split_superseded};
 use crate::segment::Segment;
 
 /// Why a log cannot be inspected.
@@ -39,7 +40,11 @@ pub fn inspect(directory: &Path, out: &mut dyn Write) -> Result<Recovery, Inspec
 #[allow(clippy::needless_pass_by_value, reason = "the same handle that opens a log")]
 pub fn inspect_disk(disk: Arc<dyn Disk>, out: &mut dyn Write) -> Result<Recovery, InspectError> {
     let (kept, superseded) = split_superseded(open_segments(&*disk)?);
-    let seed = kept.iter().map(|one| one.header.seed).find(|seed| *seed != 0).unwrap_or(0);
+    let seed = kept
+        .iter()
+        .map(|one| one.header.seed)
+        .find(|seed| *seed != 0)
+        .unwrap_or(0);
     let checksum = Checksum::new(seed);
     let committed = committed_through(&kept, checksum)?;
     let epoch = kept.iter().map(|one| one.header.epoch).max().unwrap_or(0);
@@ -47,21 +52,39 @@ pub fn inspect_disk(disk: Arc<dyn Disk>, out: &mut dyn Write) -> Result<Recovery
     let mut pass = Pass::new(checksum, committed, epoch);
     for one in kept {
         let number = one.header.number;
-        pass.read(one).map_err(|source| InspectError::Read { number, source })?;
+        pass.read(one)
+            .map_err(|source| InspectError::Read { number, source })?;
     }
     pass.finish();
-    writeln!(out, "log opened {epoch} times, committed through sequence {committed}")?;
-    writeln!(out, "segment           sequences                 bytes      used   entries      live  epoch")?;
+    writeln!(
+        out,
+        "log opened {epoch} times, committed through sequence {committed}"
+    )?;
+    writeln!(
+        out,
+        "segment           sequences                 bytes      used   entries      live  epoch"
+    )?;
     for header in headers {
-        let segment = pass.index.segments.iter().find(|segment| segment.number == header.number);
+        let segment = pass
+            .index
+            .segments
+            .iter()
+            .find(|segment| segment.number == header.number);
         let range = header.cleaned.map_or_else(String::new, |cleaned| {
-            format!("  cleaned, stands for {} to {}", header.number, cleaned.covers_through)
+            format!(
+                "  cleaned, stands for {} to {}",
+                header.number, cleaned.covers_through
+            )
         });
         let line = segment.map_or_else(|| "nothing".to_owned(), segment_line);
         writeln!(out, "{:016x}  {line}  {:>5}{range}", header.number, header.epoch)?;
     }
     for Opened { header, .. } in superseded {
-        writeln!(out, "{:016x}  replaced by a cleaned segment, will be removed", header.number)?;
+        writeln!(
+            out,
+            "{:016x}  replaced by a cleaned segment, will be removed",
+            header.number
+        )?;
     }
     write_cursors(&pass, out)?;
     write_damage(&pass.report, out)?;
@@ -87,7 +110,11 @@ fn write_cursors(pass: &Pass, out: &mut dyn Write) -> io::Result<()> {
     for (cursor, entry) in oldest {
         let pending = pass.index.cursors.pending(cursor);
         let (entries, bytes) = (pending.entries, pending.bytes);
-        writeln!(out, "  {:>10}: {entries} entries, {bytes} bytes, oldest {entry}", cursor.0)?;
+        writeln!(
+            out,
+            "  {:>10}: {entries} entries, {bytes} bytes, oldest {entry}",
+            cursor.0
+        )?;
     }
     Ok(())
 }
@@ -100,7 +127,11 @@ fn write_damage(report: &Recovery, out: &mut dyn Write) -> io::Result<()> {
         writeln!(out, "damage: {} more places", report.damage_more)?;
     }
     if let Some(torn) = report.torn {
-        writeln!(out, "torn tail: segment {} from offset {}, never committed", torn.segment, torn.offset)?;
+        writeln!(
+            out,
+            "torn tail: segment {} from offset {}, never committed",
+            torn.segment, torn.offset
+        )?;
     }
     match (report.damage.is_empty(), report.torn) {
         (true, None) => writeln!(out, "no damage"),

@@ -1,36 +1,37 @@
 //! The write-ahead log of a node.
 #![deny(missing_docs)]
 
-mod id;
-mod damage;
-mod error;
-mod options;
-mod frame;
-mod batch;
-mod segment;
-mod scan;
-mod cursor;
-mod index;
-mod staging;
-mod step;
-mod core;
 mod append;
-mod commit;
-mod prepare;
-mod read;
-mod limits;
+mod batch;
 mod cleaner;
-mod rewrite;
-mod recovery;
-mod open;
-mod threads;
-mod log;
+mod commit;
+mod core;
+mod cursor;
+mod damage;
 mod disk;
+mod error;
+mod frame;
+mod id;
+mod index;
 mod inspect;
 #[cfg(feature = "keyed")]
 pub mod keyed;
+mod limits;
+mod log;
+mod open;
+mod options;
+mod pass;
+mod prepare;
 #[cfg(test)]
 mod proofs;
+mod read;
+mod recovery;
+mod rewrite;
+mod scan;
+mod segment;
+mod staging;
+mod step;
+mod threads;
 
 pub use crate::batch::{Ack, Batch, Entry};
 pub use crate::commit::{Commit, OnCommit};

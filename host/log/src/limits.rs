@@ -70,7 +70,11 @@ impl Core {
             let table = lock(&self.limits);
             let mut index = lock(&self.index);
             let own = |cursor: CursorId| cursor == CursorId::KEYED || table.cursors.contains_key(&cursor);
-            for (cursor, limits) in table.cursors.iter().filter(|(cursor, _)| **cursor != CursorId::KEYED) {
+            for (cursor, limits) in table
+                .cursors
+                .iter()
+                .filter(|(cursor, _)| **cursor != CursorId::KEYED)
+            {
                 expiry.apply_to_cursor(&mut index, *cursor, limits, now);
             }
             if let Some(age) = limits.age_max {
@@ -100,7 +104,10 @@ impl Expiry {
             self.drop(index, cursor, EntryId::new(until, u16::MAX), Cause::Age);
         }
         let pending = index.cursors.pending(cursor);
-        let excess = limits.bytes_max.and_then(|max| pending.bytes.checked_sub(max)).unwrap_or(0);
+        let excess = limits
+            .bytes_max
+            .and_then(|max| pending.bytes.checked_sub(max))
+            .unwrap_or(0);
         if excess > 0
             && let Some(last) = index.cursors.first_bytes(cursor, excess)
         {
@@ -112,7 +119,9 @@ impl Expiry {
     fn drop_oldest_segments(&mut self, index: &mut Index, bytes: u64, spared: impl Fn(CursorId) -> bool) {
         let mut at = 0;
         while index.live_bytes() > bytes {
-            let Some(segment) = index.segments.get(at) else { return };
+            let Some(segment) = index.segments.get(at) else {
+                return;
+            };
             at += 1;
             if segment.live > 0 {
                 let last = segment.last;
@@ -124,21 +133,35 @@ impl Expiry {
     /// Drops what every cursor but the spared has up to sequence `until`.
     fn drop_all(&mut self, index: &mut Index, until: u64, cause: Cause, spared: impl Fn(CursorId) -> bool) {
         let behind = |(cursor, oldest): &(CursorId, EntryId)| oldest.sequence.0 <= until && !spared(*cursor);
-        let cursors: Vec<CursorId> =
-            index.cursors.oldest().filter(behind).map(|(cursor, _)| cursor).collect();
+        let cursors: Vec<CursorId> = index
+            .cursors
+            .oldest()
+            .filter(behind)
+            .map(|(cursor, _)| cursor)
+            .collect();
         for cursor in cursors {
             self.drop(index, cursor, EntryId::new(until, u16::MAX), cause);
         }
     }
 
     fn drop(&mut self, index: &mut Index, cursor: CursorId, last: EntryId, cause: Cause) {
-        let range = index.narrow(AckRange { cursor, first: EntryId::START, last });
+        let range = index.narrow(AckRange {
+            cursor,
+            first: EntryId::START,
+            last,
+        });
         if range.is_nothing() {
             return;
         }
         let removed = index.acknowledge(&range);
         let through = range.last;
-        self.expired.push(Expired { cursor, entries: removed.entries, bytes: removed.bytes, through, cause });
+        self.expired.push(Expired {
+            cursor,
+            entries: removed.entries,
+            bytes: removed.bytes,
+            through,
+            cause,
+        });
         self.ranges.push(range);
     }
 }
@@ -147,18 +170,22 @@ impl Index {
     /// All sequences up to the one returned were made at `at` or before.
     fn sequence_until(&self, at: u64) -> u64 {
         let begun = |segment: &&Segment| !segment.is_empty() && segment.first_at <= at;
-        self.segments.iter().rev().find(begun).map_or(0, |segment| segment.sequence_until(at))
+        self.segments
+            .iter()
+            .rev()
+            .find(begun)
+            .map_or(0, |segment| segment.sequence_until(at))
     }
 
     /// Bytes of the pending entries as they stand on the disk, by each segment's average.
     fn live_bytes(&self) -> u64 {
-        let share = |segment: &Segment| {
-            segment.end.saturating_mul(segment.live) / segment.postings.max(1)
-        };
+        let share = |segment: &Segment| segment.end.saturating_mul(segment.live) / segment.postings.max(1);
         self.segments.iter().map(share).sum()
     }
 }
 
 fn before(now: Timestamp, age: Duration) -> u64 {
-    now.0.saturating_sub(u64::try_from(age.as_millis()).unwrap_or(u64::MAX)).saturating_sub(1)
+    now.0
+        .saturating_sub(u64::try_from(age.as_millis()).unwrap_or(u64::MAX))
+        .saturating_sub(1)
 }

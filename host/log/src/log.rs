@@ -48,7 +48,11 @@ pub struct Stats {
 
 impl Log {
     /// Opens the log in `directory`, which is created if it is missing, and recovers what is there.
-    pub fn open(directory: &Path, options: Options, on_commit: OnCommit) -> Result<(Self, Recovery), OpenError> {
+    pub fn open(
+        directory: &Path,
+        options: Options,
+        on_commit: OnCommit,
+    ) -> Result<(Self, Recovery), OpenError> {
         let disk = RealDisk::new(directory).map_err(|source| OpenError::Disk {
             action: "open",
             name: directory.display().to_string(),
@@ -93,7 +97,11 @@ impl Log {
 
     /// The cursors that have anything pending, in no order: after a restart, whose queues are to be taken up.
     pub fn cursors(&self) -> Vec<CursorId> {
-        lock(&self.core.index).cursors.oldest().map(|(cursor, _)| cursor).collect()
+        lock(&self.core.index)
+            .cursors
+            .oldest()
+            .map(|(cursor, _)| cursor)
+            .collect()
     }
 
     /// The last sequence that is durable and can be read.

@@ -38,10 +38,17 @@ pub(crate) fn open_checked(
     let (omitted, checksum) = proof;
     let recovered = recover(&*disk, checksum, omitted)?;
     let seed = recovered.seed.or(options.seed).unwrap_or_else(random_seed);
-    let staging =
-        Staging::new(recovered.next, recovered.last_at, options.segment_bytes, options.queue_bytes_max);
-    let spares =
-        Spares { ready: VecDeque::new(), next_number: recovered.next_number, replaced: Vec::new() };
+    let staging = Staging::new(
+        recovered.next,
+        recovered.last_at,
+        options.segment_bytes,
+        options.queue_bytes_max,
+    );
+    let spares = Spares {
+        ready: VecDeque::new(),
+        next_number: recovered.next_number,
+        replaced: Vec::new(),
+    };
     let core = Core {
         disk,
         checksum: checksum(seed),

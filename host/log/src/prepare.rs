@@ -53,7 +53,14 @@ impl Core {
 
     fn prepare_one(&self, number: u64) -> io::Result<Segment> {
         let after = lock(&self.staging).next - 1;
-        let header = Header { number, seed: self.checksum.seed, epoch: self.epoch, after, begun: false, cleaned: None };
+        let header = Header {
+            number,
+            seed: self.checksum.seed,
+            epoch: self.epoch,
+            after,
+            begun: false,
+            cleaned: None,
+        };
         let name = name(number);
         let file = self.disk.create(&name, self.options.segment_bytes)?;
         // The fsync of its first frames covers the header too; the name has to be there by then.

@@ -85,9 +85,15 @@ fn read_segment(
     left: &mut usize,
     batch: &mut ReadBatch,
 ) -> Result<(), ReadError> {
-    let Some(first) = places.first() else { return Ok(()) };
+    let Some(first) = places.first() else {
+        return Ok(());
+    };
     let file = Arc::clone(&first.file);
-    let block = if places.len() == 1 { SINGLE_BYTES } else { MANY_BYTES };
+    let block = if places.len() == 1 {
+        SINGLE_BYTES
+    } else {
+        MANY_BYTES
+    };
     let mut scanner = Scanner::new(&*file, checksum, (first.from, first.end), 0).reading(block);
     for place in places {
         if *left == 0 {
@@ -101,10 +107,17 @@ fn read_segment(
                 *left = left.saturating_sub(delivery.body.len().max(1));
                 batch.deliveries.push(delivery);
             }
-            Ok(Err(damage)) => batch.lost.push(Lost { entry: place.entry, damage }),
+            Ok(Err(damage)) => batch.lost.push(Lost {
+                entry: place.entry,
+                damage,
+            }),
             Err(source) => {
                 let (segment, offset) = (place.segment, scanner.offset());
-                return Err(ReadError::Disk { segment, offset, source });
+                return Err(ReadError::Disk {
+                    segment,
+                    offset,
+                    source,
+                });
             }
         }
     }
@@ -115,16 +128,24 @@ fn read_segment(
 fn find(scanner: &mut Scanner<'_>, place: &Place) -> std::io::Result<Result<Delivery, Damage>> {
     let sequence = place.entry.sequence;
     let lost = Some((sequence, sequence));
-    let mut damage = Damage { segment: place.segment, offset: place.from, bytes: 0, lost };
+    let mut damage = Damage {
+        segment: place.segment,
+        offset: place.from,
+        bytes: 0,
+        lost,
+    };
     loop {
         let before = scanner.offset();
         match scanner.next()? {
             Found::Frame { frame, .. } if Sequence(frame.sequence) < sequence => {}
             // A mark bears the sequence of the append before it.
-            Found::Frame { frame, .. } if frame.entry_count() == 0 && Sequence(frame.sequence) == sequence => {}
+            Found::Frame { frame, .. }
+                if frame.entry_count() == 0 && Sequence(frame.sequence) == sequence => {}
             Found::Frame { frame, .. } => {
                 let same = Sequence(frame.sequence) == sequence;
-                let entry = frame.entries().find(|entry| same && entry.index == place.entry.index);
+                let entry = frame
+                    .entries()
+                    .find(|entry| same && entry.index == place.entry.index);
                 let found = entry.map(|entry| delivery(place.entry, frame.at, &entry));
                 // The next entry may stand in the same frame.
                 scanner.seek(before);
@@ -140,5 +161,9 @@ fn find(scanner: &mut Scanner<'_>, place: &Place) -> std::io::Result<Result<Deli
 }
 
 fn delivery(entry: EntryId, at: u64, view: &EntryView<'_>) -> Delivery {
-    Delivery { entry, at: Timestamp(at), body: Bytes::copy_from_slice(view.body) }
+    Delivery {
+        entry,
+        at: Timestamp(at),
+        body: Bytes::copy_from_slice(view.body),
+    }
 }

@@ -18,12 +18,10 @@ use crate::disk::{Disk, DiskFile};
 use crate::error::OpenError;
 use crate::frame::{Checksum, Kind, MARK_BYTES, mark};
 use crate::index::Index;
+use crate::pass::{Content, Pass};
 use crate::scan::{Found, Scanner};
-use crate::segment::{BadHeader, CLEANED_NAME, HEADER_BYTES, Header, Segment, VERSION, name, number};
+use crate::segment::{BadHeader, CLEANED_NAME, HEADER_BYTES, Header, VERSION, name, number};
 use crate::step::{Omitted, Step};
-
-/// Damage reported one by one; beyond it only counted.
-const DAMAGE_MAX: usize = 10_000;
 
 /// What opening found.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -80,8 +78,13 @@ pub(crate) fn recover(
         remove(disk, CLEANED_NAME)?;
     }
     let opened = open_segments(disk)?;
-    let seed = opened.iter().map(|segment| segment.header.seed).find(|seed| *seed != 0);
-    let numbers = opened.iter().map(|one| one.header.cleaned.map_or(one.header.number, |c| c.covers_through));
+    let seed = opened
+        .iter()
+        .map(|segment| segment.header.seed)
+        .find(|seed| *seed != 0);
+    let numbers = opened
+        .iter()
+        .map(|one| one.header.cleaned.map_or(one.header.number, |c| c.covers_through));
     let next_number = numbers.max().map_or(1, |number| number + 1);
     let epoch = opened.iter().map(|one| one.header.epoch).max().unwrap_or(0) + 1;
     let (kept, superseded) = split_superseded(opened);
@@ -117,8 +120,21 @@ pub(crate) fn recover(
     }
     // A segment prepared for sequences that were never committed says nothing where there are frames.
     let next = pass.expected.unwrap_or(floor + 1).max(committed + 1);
-    let last_at = pass.index.segments.iter().map(|segment| segment.last_at).max().unwrap_or(0);
-    Ok(Recovered { index: pass.index, next, last_at, next_number, seed, report: pass.report })
+    let last_at = pass
+        .index
+        .segments
+        .iter()
+        .map(|segment| segment.last_at)
+        .max()
+        .unwrap_or(0);
+    Ok(Recovered {
+        index: pass.index,
+        next,
+        last_at,
+        next_number,
+        seed,
+        report: pass.report,
+    })
 }
 
 /// Opens all segments in order.
@@ -127,7 +143,9 @@ pub(crate) fn open_segments(disk: &dyn Disk) -> Result<Vec<Opened>, OpenError> {
     names.sort_unstable();
     let mut opened: Vec<Opened> = Vec::new();
     for file_name in names {
-        let Some(number) = number(&file_name) else { continue };
+        let Some(number) = number(&file_name) else {
+            continue;
+        };
         let before = opened.last().map(|one| one.header);
         let one = open_segment(disk, &file_name, number, before)?;
         opened.push(one);
@@ -149,15 +167,34 @@ fn open_segment(
     let (header, header_damaged) = match Header::decode(&block) {
         Ok((header, one_damaged)) => (header, one_damaged),
         Err(BadHeader::Version(found)) => {
-            return Err(OpenError::Version { name: name.to_owned(), found, supported: VERSION });
+            return Err(OpenError::Version {
+                name: name.to_owned(),
+                found,
+                supported: VERSION,
+            });
         }
         // Its frames can still be read by what the other segments say of the log.
         Err(BadHeader::Damaged) => {
             let (seed, after) = before.map_or((0, 0), |before| (before.seed, before.after));
-            (Header { number, seed, epoch: 0, after, begun: false, cleaned: None }, true)
+            (
+                Header {
+                    number,
+                    seed,
+                    epoch: 0,
+                    after,
+                    begun: false,
+                    cleaned: None,
+                },
+                true,
+            )
         }
     };
-    Ok(Opened { header: Header { number, ..header }, file, size, header_damaged })
+    Ok(Opened {
+        header: Header { number, ..header },
+        file,
+        size,
+        header_damaged,
+    })
 }
 
 /// Parts segments from those that a cleaned one has replaced.
@@ -174,7 +211,10 @@ pub(crate) fn split_superseded(opened: Vec<Opened>) -> (Vec<Opened>, Vec<Opened>
 
 /// The last sequence that is known to have been fsynced.
 pub(crate) fn committed_through(opened: &[Opened], checksum: Checksum) -> Result<u64, OpenError> {
-    let cleaned = opened.iter().filter_map(|one| one.header.cleaned).map(|cleaned| cleaned.last.max(cleaned.at));
+    let cleaned = opened
+        .iter()
+        .filter_map(|one| one.header.cleaned)
+        .map(|cleaned| cleaned.last.max(cleaned.at));
     let mut committed = cleaned.max().unwrap_or(0);
     for one in opened.iter().rev().filter(|one| one.header.cleaned.is_none()) {
         let failed = disk_error("read", &name(one.header.number));
@@ -200,227 +240,51 @@ fn last_mark(one: &Opened, checksum: Checksum) -> io::Result<Option<u64>> {
     }
 }
 
-/// What a segment held.
-pub(crate) enum Content {
-    Frames,
-    /// Nothing that is kept.
-    Nothing,
-    /// Something, which cannot be checked without its header.
-    Unreadable,
-}
-
-/// One pass over all segments from front to back.
-pub(crate) struct Pass {
-    pub index: Index,
-    pub report: Recovery,
-    omitted: Omitted,
-    checksum: Checksum,
-    committed: u64,
-    /// What the first segment says comes before it.
-    floor: Option<u64>,
-    /// Sequence of the next frame; `None` while that is not known.
-    pub expected: Option<u64>,
-    /// Damage whose meaning the next frame tells.
-    open_damage: Option<Damage>,
-    /// Where marks were torn although the frames behind them are whole, and through which sequence they were.
-    torn_marks: Vec<(Damage, u64)>,
-    /// Headers of which only one copy is left, in segments whose frames were never committed.
-    torn_headers: Vec<Header>,
-}
-
-impl Pass {
-    pub(crate) fn new(checksum: Checksum, committed: u64, epoch: u64) -> Self {
-        let report = Recovery { epoch, ..Recovery::default() };
-        let (index, floor, expected, open_damage) = (Index::default(), None, None, None);
-        let (omitted, torn_marks, torn_headers) = (Omitted::default(), Vec::new(), Vec::new());
-        Self {
-            index,
-            report,
-            omitted,
-            checksum,
-            committed,
-            floor,
-            expected,
-            open_damage,
-            torn_marks,
-            torn_headers,
-        }
-    }
-
-    fn torn(&self) -> bool {
-        self.report.torn.is_some()
-    }
-
-    /// Reads one segment.
-    pub(crate) fn read(&mut self, one: Opened) -> io::Result<Content> {
-        let Opened { header, file, size, header_damaged } = one;
-        let segment = Segment::new(&header, Arc::clone(&file), size);
-        if self.floor.is_none() {
-            self.floor = Some(header.after);
-            self.expected = header.begun.then_some(header.after + 1);
-        }
-        match header.cleaned {
-            Some(_) => self.index.segments.push(segment),
-            None => self.index.begin(segment),
-        }
-        let mut scanner = Scanner::new(&*file, self.checksum, (HEADER_BYTES as u64, size), header.after);
-        let frames = self.report.frames;
-        let (mut damaged, mut first) = (false, u64::MAX);
-        while !self.torn() {
-            match scanner.next()? {
-                Found::Frame { offset, frame } => {
-                    if frame.kind == Kind::Append {
-                        if !self.judge(frame.sequence, &header, offset) {
-                            continue;
-                        }
-                        first = first.min(frame.sequence);
-                        self.report.frames += 1;
-                    }
-                    self.index.apply(&frame, offset);
-                }
-                Found::Damage { offset, bytes } => {
-                    self.settle_damage(None);
-                    damaged = true;
-                    self.open_damage = Some(Damage { segment: header.number, offset, bytes, lost: None });
-                }
-                Found::End => break,
-            }
-        }
-        if let Some(cleaned) = header.cleaned {
-            self.settle_damage(None);
-            self.expected = Some(cleaned.last + 1);
-            self.index.applied = self.index.applied.max(cleaned.last);
-        }
-        self.report.segments += 1;
-        self.report.bytes += self.index.segments.last().map_or(0, |segment| segment.end);
-        let empty = self.report.frames == frames && header.cleaned.is_none();
-        if header_damaged && !empty {
-            let segment = self.index.segments.last();
-            match segment.filter(|_| first > self.committed) {
-                Some(segment) => {
-                    let torn = Header { after: segment.after.max(first - 1), begun: true, ..header };
-                    self.torn_headers.push(torn);
-                }
-                None => {
-                    let (segment, bytes) = (header.number, HEADER_BYTES as u64);
-                    self.note(Damage { segment, offset: 0, bytes, lost: None });
-                }
-            }
-        }
-        if empty {
-            self.index.segments.pop();
-        }
-        Ok(match empty {
-            false => Content::Frames,
-            true if self.checksum.seed == 0 && damaged => Content::Unreadable,
-            true => Content::Nothing,
-        })
-    }
-
-    /// Whether the frame `sequence` at `offset` is to be kept, by what is missing before it.
-    fn judge(&mut self, sequence: u64, header: &Header, offset: u64) -> bool {
-        let unknown = self.expected.is_none() && header.cleaned.is_none();
-        if unknown && sequence - 1 > self.committed.max(self.floor.unwrap_or(0)) {
-            // What came before was never committed either, and cannot be told from what is missing.
-            self.tear(sequence, header.number, offset);
-            return false;
-        }
-        let expected = self.expected.unwrap_or(sequence);
-        if sequence < expected {
-            // A frame twice: the first one counts.
-            return false;
-        }
-        if header.cleaned.is_some() {
-            // Frames without survivors are missing rightly.
-            self.settle_damage(None);
-        } else if sequence > expected {
-            if sequence - 1 > self.committed && !self.omitted.omits(Step::CutAtGap) {
-                self.tear(expected, header.number, offset);
-                return false;
-            }
-            let (segment, bytes) = (header.number, 0);
-            self.open_damage.get_or_insert(Damage { segment, offset, bytes, lost: None });
-            self.settle_damage(Some((expected, sequence - 1)));
-        } else if sequence > self.committed {
-            // Torn among frames that were never reported, and none is missing: it was a mark.
-            self.torn_marks.extend(self.open_damage.take().map(|damage| (damage, expected - 1)));
-        } else {
-            self.settle_damage(None);
-        }
-        self.expected = Some(sequence + 1);
-        true
-    }
-
-    /// Everything from here on was never committed. What is missing before it may have been.
-    fn tear(&mut self, expected: u64, segment: u64, offset: u64) {
-        let at = self.open_damage.take().filter(|damage| damage.segment == segment);
-        let from = at.as_ref().map_or(offset, |damage| damage.offset);
-        if expected <= self.committed {
-            let lost = Some((crate::Sequence(expected), crate::Sequence(self.committed)));
-            self.note(Damage { segment, offset: from, bytes: at.map_or(0, |damage| damage.bytes), lost });
-        }
-        self.report.torn = Some(TornTail { segment, offset: from });
-    }
-
-    /// The log ends here.
-    pub(crate) fn finish(&mut self) {
-        if self.torn() {
-            return;
-        }
-        let expected = self.expected.unwrap_or(1);
-        let missing = (expected <= self.committed).then_some((expected, self.committed));
-        match (self.open_damage.take(), missing) {
-            (Some(damage), None) => {
-                self.report.torn = Some(TornTail { segment: damage.segment, offset: damage.offset });
-            }
-            (None, Some(_)) if self.index.segments.is_empty() => {}
-            (damage, Some(missing)) => {
-                let (segment, offset) =
-                    self.index.segments.last().map_or((0, 0), |segment| (segment.number, segment.end));
-                self.open_damage = Some(damage.unwrap_or(Damage { segment, offset, bytes: 0, lost: None }));
-                self.settle_damage(Some(missing));
-            }
-            (None, None) => {}
-        }
-    }
-
-    fn settle_damage(&mut self, lost: Option<(u64, u64)>) {
-        if let Some(mut damage) = self.open_damage.take() {
-            damage.lost = lost.map(|(first, last)| (crate::Sequence(first), crate::Sequence(last)));
-            self.note(damage);
-        }
-    }
-
-    fn note(&mut self, damage: Damage) {
-        match self.report.damage.len() < DAMAGE_MAX {
-            true => self.report.damage.push(damage),
-            false => self.report.damage_more += 1,
-        }
-    }
-}
-
 /// Cuts the last segment behind its last frame, so that what is torn or reserved never meets a sequence given again, and
 /// makes durable what is kept: a process that was killed leaves frames that only the system's memory holds.
 fn make_whole(pass: &mut Pass, omitted: Omitted) -> Result<(), OpenError> {
     for (damage, through) in &pass.torn_marks {
-        let Some(segment) = pass.index.segments.iter().find(|one| one.number == damage.segment) else { continue };
-        let marks = mark(*through, segment.first_at, pass.checksum).repeat(damage.bytes as usize / MARK_BYTES);
+        let Some(segment) = pass
+            .index
+            .segments
+            .iter()
+            .find(|one| one.number == damage.segment)
+        else {
+            continue;
+        };
+        let marks =
+            mark(*through, segment.first_at, pass.checksum).repeat(damage.bytes as usize / MARK_BYTES);
         let failed = disk_error("write", &name(segment.number));
         segment.file.write_at(damage.offset, &marks).map_err(failed)?;
     }
     for header in &pass.torn_headers {
-        let Some(segment) = pass.index.segments.iter().find(|one| one.number == header.number) else { continue };
+        let Some(segment) = pass.index.segments.iter().find(|one| one.number == header.number) else {
+            continue;
+        };
         let failed = disk_error("write", &name(segment.number));
         segment.file.write_at(0, &header.encode()).map_err(failed)?;
     }
     if let Some(last) = pass.index.segments.last_mut() {
-        last.file.set_size(last.end).map_err(disk_error("cut", &name(last.number)))?;
+        last.file
+            .set_size(last.end)
+            .map_err(disk_error("cut", &name(last.number)))?;
         last.file_bytes = last.end;
     }
-    let uncertain = pass.index.segments.iter().rev().take_while(|segment| segment.last > pass.committed);
+    let uncertain = pass
+        .index
+        .segments
+        .iter()
+        .rev()
+        .take_while(|segment| segment.last > pass.committed);
     let last = pass.index.segments.iter().rev().take(1);
-    for segment in last.chain(uncertain.skip(1)).filter(|_| !omitted.omits(Step::SyncRecovered)) {
-        segment.file.sync().map_err(disk_error("sync", &name(segment.number)))?;
+    for segment in last
+        .chain(uncertain.skip(1))
+        .filter(|_| !omitted.omits(Step::SyncRecovered))
+    {
+        segment
+            .file
+            .sync()
+            .map_err(disk_error("sync", &name(segment.number)))?;
     }
     Ok(())
 }
@@ -428,7 +292,8 @@ fn make_whole(pass: &mut Pass, omitted: Omitted) -> Result<(), OpenError> {
 /// Keeps a file that cannot be read out of the way, for whoever wants to look at it.
 fn set_aside(disk: &dyn Disk, number: u64) -> Result<(), OpenError> {
     let name = name(number);
-    disk.rename(&name, &format!("{name}.unreadable")).map_err(disk_error("rename", &name))
+    disk.rename(&name, &format!("{name}.unreadable"))
+        .map_err(disk_error("rename", &name))
 }
 
 fn remove(disk: &dyn Disk, name: &str) -> Result<(), OpenError> {

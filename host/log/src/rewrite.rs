@@ -59,7 +59,11 @@ impl Core {
         let (Some(first), Some(last)) = (plan.sources.first(), plan.sources.last()) else {
             return Err(io::ErrorKind::InvalidInput.into());
         };
-        let cleaned = Cleaned { covers_through: last.number, last: plan.last, at: plan.at };
+        let cleaned = Cleaned {
+            covers_through: last.number,
+            last: plan.last,
+            at: plan.at,
+        };
         let header = Header {
             number: first.number,
             seed: self.checksum.seed,
@@ -71,7 +75,11 @@ impl Core {
         let file = self.disk.create(CLEANED_NAME, HEADER_BYTES as u64)?;
         file.write_at(0, &header.encode())?;
         let segment = Segment::new(&header, file, 0);
-        let mut copy = Copy { segment, pending: Vec::new(), written: HEADER_BYTES as u64 };
+        let mut copy = Copy {
+            segment,
+            pending: Vec::new(),
+            written: HEADER_BYTES as u64,
+        };
         for source in plan.sources.iter().filter(|source| !source.dead) {
             let span = (HEADER_BYTES as u64, source.end);
             let mut scanner = Scanner::new(&*source.file, self.checksum, span, source.after);
@@ -107,7 +115,10 @@ impl Core {
                 }
             }
         }
-        frame.acks().filter(|range| plan.needs(frame.sequence, range)).for_each(|range| writer.ack(&range));
+        frame
+            .acks()
+            .filter(|range| plan.needs(frame.sequence, range))
+            .for_each(|range| writer.ack(&range));
         if writer.is_empty() {
             writer.abandon();
             return Ok(());
@@ -131,7 +142,11 @@ impl Plan {
     fn needs(&self, sequence: u64, range: &AckRange) -> bool {
         let (first, last) = (range.first.sequence.0, range.last.sequence.0);
         let from = self.older.partition_point(|older| older.last < first);
-        let met = self.older.iter().skip(from).take_while(|older| older.after < last);
+        let met = self
+            .older
+            .iter()
+            .skip(from)
+            .take_while(|older| older.after < last);
         !range.is_nothing() && met.into_iter().any(|older| older.at < sequence)
     }
 }
@@ -139,10 +154,15 @@ impl Plan {
 impl Copy {
     /// Notes the frame that begins at `start` of what is pending.
     fn note(&mut self, start: usize) {
-        let Some(frame) = self.pending.get(start..).and_then(parse_own) else { return };
+        let Some(frame) = self.pending.get(start..).and_then(parse_own) else {
+            return;
+        };
         let segment = &mut self.segment;
         segment.note(frame.sequence, frame.at, self.written + start as u64);
-        segment.postings += frame.entries().map(|entry| entry.lanes().len() as u64).sum::<u64>();
+        segment.postings += frame
+            .entries()
+            .map(|entry| entry.lanes().len() as u64)
+            .sum::<u64>();
         segment.ack_bytes += (frame.ack_count() * ACK_BYTES) as u64;
         let lowest = frame.acks().map(|range| range.first.sequence.0).min();
         segment.acks_from = segment.acks_from.min(lowest.unwrap_or(u64::MAX));

@@ -6,7 +6,9 @@
 use std::io;
 
 use crate::disk::DiskFile;
-use crate::frame::{ALIGNMENT, Checksum, Frame, HEADER_BYTES as FRAME_HEADER, Parsed, claimed_sequence, parse};
+use crate::frame::{
+    ALIGNMENT, Checksum, Frame, HEADER_BYTES as FRAME_HEADER, Parsed, claimed_sequence, parse,
+};
 
 /// Read at once.
 const BLOCK_BYTES: usize = 1 << 20;
@@ -34,7 +36,13 @@ pub(crate) struct Scanner<'f> {
 impl<'f> Scanner<'f> {
     /// Walks `file` from the offset `span.0` to `span.1`. No sequence in it is below `after`.
     pub(crate) fn new(file: &'f dyn DiskFile, checksum: Checksum, span: (u64, u64), after: u64) -> Self {
-        Self { window: Window::new(file, BLOCK_BYTES), checksum, offset: span.0, end: span.1, after }
+        Self {
+            window: Window::new(file, BLOCK_BYTES),
+            checksum,
+            offset: span.0,
+            end: span.1,
+            after,
+        }
     }
 
     /// Reads `bytes` at once, for a short walk.
@@ -75,7 +83,9 @@ impl<'f> Scanner<'f> {
         let mut offset = from;
         while offset < self.end {
             let bytes = self.window.at(offset, FRAME_HEADER)?;
-            let bytes = bytes.get(..(self.end - offset).min(bytes.len() as u64) as usize).unwrap_or(bytes);
+            let bytes = bytes
+                .get(..(self.end - offset).min(bytes.len() as u64) as usize)
+                .unwrap_or(bytes);
             let word = bytes.get(..ALIGNMENT.min(bytes.len())).unwrap_or(bytes);
             if word.is_empty() {
                 break;
@@ -87,7 +97,10 @@ impl<'f> Scanner<'f> {
                 let found = frame_size(&mut self.window, self.checksum, offset, self.end)?;
                 if found.is_some() {
                     self.offset = offset;
-                    return Ok(Found::Damage { offset: from, bytes: offset - from });
+                    return Ok(Found::Damage {
+                        offset: from,
+                        bytes: offset - from,
+                    });
                 }
             }
             offset += ALIGNMENT as u64;
@@ -104,7 +117,12 @@ impl<'f> Scanner<'f> {
 }
 
 /// Bytes of the frame at `offset`, if there is one that ends before `end`.
-fn frame_size(window: &mut Window<'_>, checksum: Checksum, offset: u64, end: u64) -> io::Result<Option<usize>> {
+fn frame_size(
+    window: &mut Window<'_>,
+    checksum: Checksum,
+    offset: u64,
+    end: u64,
+) -> io::Result<Option<usize>> {
     let mut wanted = FRAME_HEADER;
     loop {
         if offset + wanted as u64 > end {
@@ -135,7 +153,12 @@ pub(crate) struct Window<'f> {
 impl<'f> Window<'f> {
     /// Reads `block` bytes at once.
     pub(crate) fn new(file: &'f dyn DiskFile, block: usize) -> Self {
-        Self { file, bytes: Vec::new(), start: 0, block }
+        Self {
+            file,
+            bytes: Vec::new(),
+            start: 0,
+            block,
+        }
     }
 
     /// The bytes from `offset` on: at least `wanted` of them unless the file ends before.

@@ -89,7 +89,10 @@ impl Header {
     /// Reads the header from the first bytes of a segment. True if one of its two copies is damaged.
     pub(crate) fn decode(bytes: &[u8]) -> Result<(Self, bool), BadHeader> {
         let mut copies = bytes.chunks_exact(COPY_BYTES).take(2).map(Self::decode_copy);
-        match (copies.next().unwrap_or(Err(BadHeader::Damaged)), copies.next().unwrap_or(Err(BadHeader::Damaged))) {
+        match (
+            copies.next().unwrap_or(Err(BadHeader::Damaged)),
+            copies.next().unwrap_or(Err(BadHeader::Damaged)),
+        ) {
             (Ok(first), Ok(_)) => Ok((first, false)),
             (Ok(one), Err(_)) | (Err(_), Ok(one)) => Ok((one, true)),
             (Err(BadHeader::Version(version)), Err(_)) => Err(BadHeader::Version(version)),
@@ -106,7 +109,11 @@ impl Header {
             VERSION => {}
             other => return Err(BadHeader::Version(other)),
         }
-        let cleaned = Cleaned { covers_through: u64_at(copy, 48), last: u64_at(copy, 56), at: u64_at(copy, 64) };
+        let cleaned = Cleaned {
+            covers_through: u64_at(copy, 48),
+            last: u64_at(copy, 56),
+            at: u64_at(copy, 64),
+        };
         Ok(Self {
             number: u64_at(copy, 16),
             seed: u32_at(copy, 12),
@@ -223,7 +230,9 @@ impl Segment {
         if !self.marks.is_empty() && self.last_at <= at {
             return self.last;
         }
-        let later = self.marks.partition_point(|mark| self.first_at + u64::from(mark.at) <= at);
+        let later = self
+            .marks
+            .partition_point(|mark| self.first_at + u64::from(mark.at) <= at);
         // Frames after the last mark in time may be younger than it.
         let mark = later.checked_sub(1).and_then(|last| self.marks.get(last));
         mark.map_or(self.after, |mark| self.after + u64::from(mark.sequence))
@@ -240,8 +249,19 @@ mod tests {
     use super::*;
 
     fn header() -> Header {
-        let cleaned = Some(Cleaned { covers_through: 9, last: 700, at: 650 });
-        Header { number: 6, seed: 0xfeed, epoch: 3, after: 500, begun: true, cleaned }
+        let cleaned = Some(Cleaned {
+            covers_through: 9,
+            last: 700,
+            at: 650,
+        });
+        Header {
+            number: 6,
+            seed: 0xfeed,
+            epoch: 3,
+            after: 500,
+            begun: true,
+            cleaned,
+        }
     }
 
     #[test]

@@ -88,37 +88,57 @@ impl Staging {
         let frames: &[u32] = &batch.frames;
         let mut rest = batch.bytes.as_mut_slice();
         for &size in frames {
-            let Some((frame, after)) = std::mem::take(&mut rest).split_at_mut_checked(size as usize) else { break };
+            let Some((frame, after)) = std::mem::take(&mut rest).split_at_mut_checked(size as usize) else {
+                break;
+            };
             rest = after;
             self.last_at = finish(frame, self.next, self.last_at);
             self.next += 1;
             self.place(frame);
         }
         self.queued += batch.bytes.len();
-        Ok(Appended { first: crate::Sequence(first), last: crate::Sequence(self.next - 1) })
+        Ok(Appended {
+            first: crate::Sequence(first),
+            last: crate::Sequence(self.next - 1),
+        })
     }
 
     fn check(&self, batch: &Batch, only_acks: bool) -> Result<(), AppendError> {
         if let Some(reason) = &self.poisoned {
-            return Err(AppendError::Poisoned { reason: Arc::clone(reason) });
+            return Err(AppendError::Poisoned {
+                reason: Arc::clone(reason),
+            });
         }
         if self.closed {
             return Err(AppendError::Closed);
         }
         let max = self.capacity() - self.reserve();
         if batch.largest() as u64 > max {
-            return Err(AppendError::TooLarge { size: batch.largest(), max: max as usize });
+            return Err(AppendError::TooLarge {
+                size: batch.largest(),
+                max: max as usize,
+            });
         }
         if batch.size() > self.queued_max {
-            return Err(AppendError::TooLarge { size: batch.size(), max: self.queued_max });
+            return Err(AppendError::TooLarge {
+                size: batch.size(),
+                max: self.queued_max,
+            });
         }
-        let full = AppendError::Full { queued: self.queued, limit: self.queued_max };
+        let full = AppendError::Full {
+            queued: self.queued,
+            limit: self.queued_max,
+        };
         if self.queued + batch.size() > self.queued_max {
             return Err(full);
         }
         let (mut left, mut spares) = (self.left, self.spares);
         for size in batch.frames.iter().map(|size| u64::from(*size)) {
-            let kept = if only_acks || spares > 0 { 0 } else { self.reserve() };
+            let kept = if only_acks || spares > 0 {
+                0
+            } else {
+                self.reserve()
+            };
             if left >= size + kept {
                 left -= size;
             } else if spares > 0 {
@@ -126,7 +146,10 @@ impl Staging {
                 left = self.capacity() - size;
             } else {
                 // Without a reason, the next segment is only being prepared.
-                return Err(self.no_room.clone().map_or(full, |reason| AppendError::NoRoom { reason }));
+                return Err(self
+                    .no_room
+                    .clone()
+                    .map_or(full, |reason| AppendError::NoRoom { reason }));
             }
         }
         Ok(())
@@ -140,7 +163,10 @@ impl Staging {
             self.left = self.capacity();
         }
         if rotate || self.pieces.is_empty() {
-            self.pieces.push(Piece { rotate, bytes: self.recycled.take().unwrap_or_default() });
+            self.pieces.push(Piece {
+                rotate,
+                bytes: self.recycled.take().unwrap_or_default(),
+            });
         }
         if let Some(piece) = self.pieces.last_mut() {
             piece.bytes.extend_from_slice(frame);

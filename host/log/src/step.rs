@@ -35,7 +35,10 @@ pub(crate) struct Omitted {
 }
 
 impl Omitted {
-    #[cfg_attr(not(test), allow(clippy::unused_self, reason = "only the proofs leave anything out"))]
+    #[cfg_attr(
+        not(test),
+        allow(clippy::unused_self, reason = "only the proofs leave anything out")
+    )]
     pub(crate) fn omits(self, step: Step) -> bool {
         #[cfg(test)]
         return self.step == Some(step);

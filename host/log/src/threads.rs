@@ -23,7 +23,10 @@ pub(crate) struct Threads {
 
 impl Threads {
     pub(crate) fn start(core: &Arc<Core>) -> Result<Self, OpenError> {
-        let mut threads = Self { commit: None, housekeeping: None };
+        let mut threads = Self {
+            commit: None,
+            housekeeping: None,
+        };
         threads.commit = Some(start("log-commit", core, commit_loop)?);
         match start("log-clean", core, housekeeping_loop) {
             Ok(thread) => threads.housekeeping = Some(thread),
@@ -40,7 +43,10 @@ impl Threads {
         lock(&core.staging).closed = true;
         core.staged.notify_all();
         core.housekeeping.raise();
-        for thread in [self.commit.take(), self.housekeeping.take()].into_iter().flatten() {
+        for thread in [self.commit.take(), self.housekeeping.take()]
+            .into_iter()
+            .flatten()
+        {
             // A thread that panicked has nothing left to do either.
             let _ = thread.join();
         }
@@ -92,7 +98,10 @@ fn wait_for_frames(core: &Core, begun: Option<Instant>) -> bool {
             break;
         }
         staging.wake_at = Some(core.options.commit_bytes);
-        (staging, _) = core.staged.wait_timeout(staging, left).unwrap_or_else(PoisonError::into_inner);
+        (staging, _) = core
+            .staged
+            .wait_timeout(staging, left)
+            .unwrap_or_else(PoisonError::into_inner);
     }
     staging.wake_at = None;
     true
@@ -110,7 +119,10 @@ fn housekeeping_loop(core: &Core) {
 }
 
 /// The one place where the log asks for the time: only to pace commits.
-#[allow(clippy::disallowed_methods, reason = "the commit thread is the shell; pacing needs a clock")]
+#[allow(
+    clippy::disallowed_methods,
+    reason = "the commit thread is the shell; pacing needs a clock"
+)]
 fn now() -> Instant {
     Instant::now()
 }

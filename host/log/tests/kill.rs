@@ -17,7 +17,10 @@ const CONSUMED: CursorId = CursorId(2);
 const ROUNDS: u64 = 8;
 
 fn options() -> Options {
-    Options { segment_bytes: 256 << 10, ..Options::default() }
+    Options {
+        segment_bytes: 256 << 10,
+        ..Options::default()
+    }
 }
 
 fn body(worker: u64, number: u64) -> Vec<u8> {
@@ -52,8 +55,16 @@ fn write_for_ever(directory: &Path) {
 fn work(log: &Log, worker: u64) {
     for number in 0.. {
         let body = body(worker, number);
-        let entries =
-            [Entry { lanes: &[KEPT], body: &body[..16] }, Entry { lanes: &[CONSUMED], body: &body }];
+        let entries = [
+            Entry {
+                lanes: &[KEPT],
+                body: &body[..16],
+            },
+            Entry {
+                lanes: &[CONSUMED],
+                body: &body,
+            },
+        ];
         let mut batch = Batch::default();
         batch.push(Timestamp(number), &entries, &[]).unwrap();
         while let Err(error) = log.append(&mut batch) {
@@ -61,8 +72,23 @@ fn work(log: &Log, worker: u64) {
             std::thread::yield_now();
         }
         if number % 50 == 49 {
-            let pending = log.read(CONSUMED, EntryId::START, ReadLimit { entries: 64, bytes: 1 << 20 }).unwrap();
-            log.ack(&pending.deliveries.iter().map(|one| Ack::one(CONSUMED, one.entry)).collect::<Vec<_>>());
+            let pending = log
+                .read(
+                    CONSUMED,
+                    EntryId::START,
+                    ReadLimit {
+                        entries: 64,
+                        bytes: 1 << 20,
+                    },
+                )
+                .unwrap();
+            log.ack(
+                &pending
+                    .deliveries
+                    .iter()
+                    .map(|one| Ack::one(CONSUMED, one.entry))
+                    .collect::<Vec<_>>(),
+            );
         }
     }
 }
@@ -91,7 +117,10 @@ fn kill_after(mut child: Child, commits: u64) -> u64 {
     child.wait().unwrap();
     // What was still in the pipe was reported before the kill.
     for line in lines.map_while(Result::ok) {
-        durable = line.strip_prefix("durable ").and_then(|through| through.parse().ok()).unwrap_or(durable);
+        durable = line
+            .strip_prefix("durable ")
+            .and_then(|through| through.parse().ok())
+            .unwrap_or(durable);
     }
     durable
 }
@@ -108,8 +137,15 @@ fn committed_appends_survive_kill_nine() {
         inspect(directory.path(), &mut std::io::sink()).unwrap();
         let (log, report) = Log::open(directory.path(), options(), Box::new(|_| {})).unwrap();
         assert_eq!(report.damage, [], "round {round}");
-        assert!(log.durable().0 >= durable, "round {round}: {} of {durable}", log.durable());
-        let limit = ReadLimit { entries: usize::MAX, bytes: usize::MAX };
+        assert!(
+            log.durable().0 >= durable,
+            "round {round}: {} of {durable}",
+            log.durable()
+        );
+        let limit = ReadLimit {
+            entries: usize::MAX,
+            bytes: usize::MAX,
+        };
         let read = log.read(KEPT, EntryId::START, limit).unwrap();
         assert_eq!(read.lost, []);
         // Nothing of this cursor was ever acknowledged, and each worker's appends are there without a gap.
@@ -120,7 +156,11 @@ fn committed_appends_survive_kill_nine() {
             let worker = u64::from_le_bytes(delivery.body[..8].try_into().unwrap()) as usize;
             let number = u64::from_le_bytes(delivery.body[8..16].try_into().unwrap());
             // Each round's workers begin at 0 again.
-            assert!(number == next[worker] || number == 0, "worker {worker}: {number} after {}", next[worker]);
+            assert!(
+                number == next[worker] || number == 0,
+                "worker {worker}: {number} after {}",
+                next[worker]
+            );
             next[worker] = number + 1;
         }
         log.close();

@@ -129,8 +129,12 @@ impl SimDisk {
     /// Inverts bits of the byte at `offset` of `name`, on the disk itself. False if there is no such byte.
     pub fn corrupt(&self, name: &str, offset: u64, bits: u8) -> bool {
         let mut state = self.state();
-        let Some(id) = state.names.get(name).copied() else { return false };
-        let Some(content) = state.files.get_mut(&id) else { return false };
+        let Some(id) = state.names.get(name).copied() else {
+            return false;
+        };
+        let Some(content) = state.files.get_mut(&id) else {
+            return false;
+        };
         let mut found = false;
         for bytes in [&mut content.live, &mut content.durable] {
             if let Some(byte) = bytes.get_mut(offset as usize) {
@@ -144,7 +148,11 @@ impl SimDisk {
     /// The bytes of `name`.
     pub fn bytes(&self, name: &str) -> Option<Vec<u8>> {
         let state = self.state();
-        state.names.get(name).and_then(|id| state.files.get(id)).map(|content| content.live.clone())
+        state
+            .names
+            .get(name)
+            .and_then(|id| state.files.get(id))
+            .map(|content| content.live.clone())
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -152,13 +160,21 @@ impl SimDisk {
     }
 
     fn file(&self, id: u64, life: u64) -> Arc<dyn DiskFile> {
-        Arc::new(SimFile { disk: self.clone(), id, life })
+        Arc::new(SimFile {
+            disk: self.clone(),
+            id,
+            life,
+        })
     }
 }
 
 impl State {
     fn used(&self) -> u64 {
-        self.names.values().filter_map(|id| self.files.get(id)).map(|content| content.live.len() as u64).sum()
+        self.names
+            .values()
+            .filter_map(|id| self.files.get(id))
+            .map(|content| content.live.len() as u64)
+            .sum()
     }
 
     fn alive(&self) -> io::Result<()> {
@@ -277,7 +293,11 @@ impl Disk for SimDisk {
         let id = state.next_file;
         state.next_file += 1;
         let unsynced = vec![Change::Size(bytes as usize)];
-        let content = Content { live: vec![0; bytes as usize], durable: Vec::new(), unsynced };
+        let content = Content {
+            live: vec![0; bytes as usize],
+            durable: Vec::new(),
+            unsynced,
+        };
         state.files.insert(id, content);
         state.change_names(NameChange::Create(name.to_owned(), id));
         let life = state.life;
@@ -343,7 +363,10 @@ impl SimFile {
 }
 
 fn content(state: &mut State, id: u64) -> io::Result<&mut Content> {
-    state.files.get_mut(&id).ok_or_else(|| io::ErrorKind::NotFound.into())
+    state
+        .files
+        .get_mut(&id)
+        .ok_or_else(|| io::ErrorKind::NotFound.into())
 }
 
 impl DiskFile for SimFile {
@@ -377,7 +400,9 @@ impl DiskFile for SimFile {
             }
             let content = content(state, id)?;
             write(&mut content.live, offset as usize, bytes);
-            content.unsynced.push(Change::Write(offset as usize, bytes.to_vec()));
+            content
+                .unsynced
+                .push(Change::Write(offset as usize, bytes.to_vec()));
             Ok(())
         })
     }

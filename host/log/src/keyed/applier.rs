@@ -16,7 +16,10 @@ use crate::{Ack, CursorId, EntryId, Log, Lost, ReadLimit, Sequence};
 /// Time between two rounds: the checkpoint's fsync must not compete with the log's.
 const PAUSE: Duration = Duration::from_millis(200);
 /// Changes in one fjall batch.
-const AT_ONCE: ReadLimit = ReadLimit { entries: 4096, bytes: 4 << 20 };
+const AT_ONCE: ReadLimit = ReadLimit {
+    entries: 4096,
+    bytes: 4 << 20,
+};
 const POSITION_KEY: &[u8] = b"applied";
 /// Lost changes that are kept for whoever asks.
 const LOST_MAX: usize = 10_000;
@@ -39,13 +42,28 @@ impl Checkpoint {
         positions: Keyspace,
     ) -> Result<Self, KeyedError> {
         let stored = positions.get(POSITION_KEY);
-        let stored = stored.map_err(|source| KeyedError::Fjall { action: "read the position", source })?;
-        let position = stored.and_then(|bytes| decode_position(&bytes)).unwrap_or(EntryId::START);
+        let stored = stored.map_err(|source| KeyedError::Fjall {
+            action: "read the position",
+            source,
+        })?;
+        let position = stored
+            .and_then(|bytes| decode_position(&bytes))
+            .unwrap_or(EntryId::START);
         if position.sequence > log.durable() {
-            return Err(KeyedError::AheadOfLog { applied: position.sequence, log: log.durable() });
+            return Err(KeyedError::AheadOfLog {
+                applied: position.sequence,
+                log: log.durable(),
+            });
         }
         let (position, lost) = (Mutex::new(position), Mutex::new(Vec::new()));
-        Ok(Self { log, database, state, positions, position, lost })
+        Ok(Self {
+            log,
+            database,
+            state,
+            positions,
+            position,
+            lost,
+        })
     }
 
     pub(super) fn position(&self) -> EntryId {
@@ -65,24 +83,36 @@ impl Checkpoint {
             let Some(last) = batch.last() else { break };
             let mut changes = self.database.batch();
             for delivery in &batch.deliveries {
-                let change = Change::decode(&delivery.body)
-                    .map_err(|source| KeyedError::Malformed { entry: delivery.entry, source })?;
+                let change = Change::decode(&delivery.body).map_err(|source| KeyedError::Malformed {
+                    entry: delivery.entry,
+                    source,
+                })?;
                 match change {
                     Change::Put { key, value } => changes.insert(&self.state, key, value),
                     Change::Delete { key } => changes.remove(&self.state, key),
                 }
             }
             changes.insert(&self.positions, POSITION_KEY, encode_position(last));
-            changes.commit().map_err(|source| KeyedError::Fjall { action: "apply changes", source })?;
+            changes.commit().map_err(|source| KeyedError::Fjall {
+                action: "apply changes",
+                source,
+            })?;
             self.note_lost(batch.lost);
             position = last;
             *lock(&self.position) = last;
         }
         // What an earlier life applied and could not acknowledge any more is still pending in the log.
-        let behind = self.log.pending(CursorId::KEYED).oldest.is_some_and(|oldest| oldest <= position);
+        let behind = self
+            .log
+            .pending(CursorId::KEYED)
+            .oldest
+            .is_some_and(|oldest| oldest <= position);
         if position > before || behind {
             let synced = self.database.persist(PersistMode::SyncAll);
-            synced.map_err(|source| KeyedError::Fjall { action: "sync the checkpoint", source })?;
+            synced.map_err(|source| KeyedError::Fjall {
+                action: "sync the checkpoint",
+                source,
+            })?;
             self.log.ack(&[Ack::through(CursorId::KEYED, position)]);
         }
         Ok(())
@@ -105,7 +135,10 @@ fn decode_position(bytes: &[u8]) -> Option<EntryId> {
     let (sequence, rest) = bytes.split_first_chunk()?;
     let index = rest.first_chunk()?;
     let sequence = Sequence(u64::from_le_bytes(*sequence));
-    Some(EntryId { sequence, index: u16::from_le_bytes(*index) })
+    Some(EntryId {
+        sequence,
+        index: u16::from_le_bytes(*index),
+    })
 }
 
 /// The thread that applies.
@@ -125,8 +158,13 @@ impl Applier {
     pub(super) fn start(checkpoint: Arc<Checkpoint>) -> std::io::Result<Self> {
         let shared = Arc::new(Shared::default());
         let of_thread = Arc::clone(&shared);
-        let thread = Builder::new().name("log-keyed".to_owned()).spawn(move || of_thread.run(&checkpoint))?;
-        Ok(Self { shared, thread: Some(thread) })
+        let thread = Builder::new()
+            .name("log-keyed".to_owned())
+            .spawn(move || of_thread.run(&checkpoint))?;
+        Ok(Self {
+            shared,
+            thread: Some(thread),
+        })
     }
 
     pub(super) fn failure(&self) -> Option<Arc<KeyedError>> {
@@ -163,7 +201,9 @@ impl Shared {
     /// True once it is stopped.
     fn pause(&self) -> bool {
         let stopped = lock(&self.stopped);
-        let waited = self.changed.wait_timeout_while(stopped, PAUSE, |stopped| !*stopped);
+        let waited = self
+            .changed
+            .wait_timeout_while(stopped, PAUSE, |stopped| !*stopped);
         *waited.unwrap_or_else(PoisonError::into_inner).0
     }
 }

@@ -50,7 +50,9 @@ impl<'a> Change<'a> {
         let (kind, rest) = body.split_first().ok_or(Malformed("an empty body"))?;
         let (length, rest) = rest.split_first_chunk().ok_or(Malformed("cut before the key"))?;
         let length = u32::from_le_bytes(*length) as usize;
-        let (key, value) = rest.split_at_checked(length).ok_or(Malformed("cut within the key"))?;
+        let (key, value) = rest
+            .split_at_checked(length)
+            .ok_or(Malformed("cut within the key"))?;
         check_key(key)?;
         match *kind {
             PUT => Ok(Self::Put { key, value }),
@@ -76,8 +78,14 @@ mod tests {
     #[test]
     fn changes_read_back_as_written() {
         for change in [
-            Change::Put { key: b"k", value: b"" },
-            Change::Put { key: b"key", value: b"value" },
+            Change::Put {
+                key: b"k",
+                value: b"",
+            },
+            Change::Put {
+                key: b"key",
+                value: b"value",
+            },
             Change::Delete { key: b"key" },
         ] {
             let mut body = Vec::new();

@@ -37,7 +37,9 @@ pub enum KeyedError {
         source: Malformed,
     },
     /// The checkpoint and the log do not belong together.
-    #[error("keyed state has applied sequence {applied}, the log ends at {log}: one of the two was replaced; restore both together")]
+    #[error(
+        "keyed state has applied sequence {applied}, the log ends at {log}: one of the two was replaced; restore both together"
+    )]
     AheadOfLog {
         /// What the checkpoint has applied.
         applied: Sequence,
@@ -60,27 +62,38 @@ impl KeyedState {
     /// Opens the checkpoint in `directory` and replays what `log` has beyond it, so that it is complete when this returns.
     pub fn open(log: Arc<Log>, directory: &Path) -> Result<Self, KeyedError> {
         let failed = |action| move |source| KeyedError::Fjall { action, source };
-        let database = Database::builder(directory).open().map_err(failed("open the checkpoint"))?;
+        let database = Database::builder(directory)
+            .open()
+            .map_err(failed("open the checkpoint"))?;
         let keyspace = |name| database.keyspace(name, KeyspaceCreateOptions::default);
         let state = keyspace("state").map_err(failed("open the state"))?;
         let position = keyspace("position").map_err(failed("open the position"))?;
         let checkpoint = Arc::new(Checkpoint::new(log, database, state.clone(), position)?);
         checkpoint.apply_pending()?;
         let applier = Applier::start(Arc::clone(&checkpoint)).map_err(KeyedError::Thread)?;
-        Ok(Self { state, checkpoint, applier })
+        Ok(Self {
+            state,
+            checkpoint,
+            applier,
+        })
     }
 
     /// The value of `key` as far as changes were applied.
     pub fn get(&self, key: &[u8]) -> Result<Option<Bytes>, KeyedError> {
-        let value = self.state.get(key).map_err(|source| KeyedError::Fjall { action: "look a key up", source })?;
+        let value = self.state.get(key).map_err(|source| KeyedError::Fjall {
+            action: "look a key up",
+            source,
+        })?;
         Ok(value.map(|value| Bytes::copy_from_slice(&value)))
     }
 
     /// All keys that begin with `prefix` and their values, in the order of the keys.
     pub fn scan(&self, prefix: &[u8]) -> impl Iterator<Item = Result<(Bytes, Bytes), KeyedError>> + use<> {
         self.state.prefix(prefix).map(|pair| {
-            let (key, value) =
-                pair.into_inner().map_err(|source| KeyedError::Fjall { action: "scan keys", source })?;
+            let (key, value) = pair.into_inner().map_err(|source| KeyedError::Fjall {
+                action: "scan keys",
+                source,
+            })?;
             Ok((Bytes::copy_from_slice(&key), Bytes::copy_from_slice(&value)))
         })
     }

@@ -17,18 +17,36 @@ const CURSOR: CursorId = CursorId(4);
 const APPENDS: u64 = 60;
 
 fn options() -> Options {
-    Options { segment_bytes: 16 << 10, seed: Some(77), ..Options::default() }
+    Options {
+        segment_bytes: 16 << 10,
+        seed: Some(77),
+        ..Options::default()
+    }
 }
 
 /// A log of several segments, closed in order. Returns the bytes of every body.
 fn written(disk: &SimDisk) -> Vec<Vec<u8>> {
-    let (core, _) =
-        open_core(Arc::new(disk.clone()), options(), Box::new(|_| {}), Omitted::default()).unwrap();
+    let (core, _) = open_core(
+        Arc::new(disk.clone()),
+        options(),
+        Box::new(|_| {}),
+        Omitted::default(),
+    )
+    .unwrap();
     let mut bodies = Vec::new();
     for number in 1..=APPENDS {
         let body = vec![number as u8; 100 + (number as usize * 37) % 900];
         let mut batch = Batch::default();
-        batch.push(Timestamp(number), &[Entry { lanes: &[CURSOR], body: &body }], &[]).unwrap();
+        batch
+            .push(
+                Timestamp(number),
+                &[Entry {
+                    lanes: &[CURSOR],
+                    body: &body,
+                }],
+                &[],
+            )
+            .unwrap();
         core.prepare();
         core.append(&mut batch).unwrap();
         if number % 3 == 0 {
@@ -44,10 +62,20 @@ fn written(disk: &SimDisk) -> Vec<Vec<u8>> {
 fn recovered(disk: &SimDisk, checksum: fn(u32) -> Checksum) -> (Vec<(u64, Vec<u8>)>, Recovery) {
     let proof = (Omitted::default(), checksum);
     let (core, report) = open_checked(Arc::new(disk.clone()), options(), Box::new(|_| {}), proof).unwrap();
-    let limit = ReadLimit { entries: 1_000, bytes: usize::MAX };
+    let limit = ReadLimit {
+        entries: 1_000,
+        bytes: usize::MAX,
+    };
     let batch = core.read(CURSOR, EntryId::START, limit).unwrap();
     assert!(batch.lost.is_empty(), "{:?}", batch.lost);
-    (batch.deliveries.into_iter().map(|one| (one.entry.sequence.0, one.body.to_vec())).collect(), report)
+    (
+        batch
+            .deliveries
+            .into_iter()
+            .map(|one| (one.entry.sequence.0, one.body.to_vec()))
+            .collect(),
+        report,
+    )
 }
 
 /// Segments with frames, and where these end.
@@ -118,12 +146,23 @@ fn a_frame_inside_a_body_is_never_taken_for_one() {
     written(&other);
     // A body that is a whole segment of frames: another log's, so with another seed, and this log's record is damaged.
     let stranger = other.bytes(&name(1)).unwrap()[HEADER_BYTES..HEADER_BYTES + 8_000].to_vec();
-    let mine = Options { seed: Some(78), ..options() };
-    let (core, _) =
-        open_core(Arc::new(disk.clone()), mine, Box::new(|_| {}), Omitted::default()).unwrap();
+    let mine = Options {
+        seed: Some(78),
+        ..options()
+    };
+    let (core, _) = open_core(Arc::new(disk.clone()), mine, Box::new(|_| {}), Omitted::default()).unwrap();
     for body in [&stranger[..], b"next"] {
         let mut batch = Batch::default();
-        batch.push(Timestamp(1), &[Entry { lanes: &[CURSOR], body }], &[]).unwrap();
+        batch
+            .push(
+                Timestamp(1),
+                &[Entry {
+                    lanes: &[CURSOR],
+                    body,
+                }],
+                &[],
+            )
+            .unwrap();
         core.append(&mut batch).unwrap();
     }
     core.close();
@@ -137,14 +176,25 @@ fn a_frame_inside_a_body_is_never_taken_for_one() {
 fn rot_under_an_open_log_is_told_by_entry_and_place() {
     let disk = SimDisk::new();
     let bodies = written(&disk);
-    let (core, _) =
-        open_core(Arc::new(disk.clone()), options(), Box::new(|_| {}), Omitted::default()).unwrap();
+    let (core, _) = open_core(
+        Arc::new(disk.clone()),
+        options(),
+        Box::new(|_| {}),
+        Omitted::default(),
+    )
+    .unwrap();
     disk.corrupt(&name(1), HEADER_BYTES as u64 + 70, 1);
-    let limit = ReadLimit { entries: 5, bytes: usize::MAX };
+    let limit = ReadLimit {
+        entries: 5,
+        bytes: usize::MAX,
+    };
     let batch = core.read(CURSOR, EntryId::START, limit).unwrap();
     assert_eq!(batch.lost.len(), 1);
     assert_eq!(batch.lost[0].entry, EntryId::new(1, 0));
-    assert_eq!((batch.lost[0].damage.segment, batch.lost[0].damage.offset), (1, HEADER_BYTES as u64));
+    assert_eq!(
+        (batch.lost[0].damage.segment, batch.lost[0].damage.offset),
+        (1, HEADER_BYTES as u64)
+    );
     let read: Vec<_> = batch.deliveries.iter().map(|one| one.body.to_vec()).collect();
     assert_eq!(read, bodies[1..5]);
 }

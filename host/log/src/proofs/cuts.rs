@@ -11,7 +11,10 @@ fn life() -> Vec<Action> {
     for round in 0..12u8 {
         actions.push(Action::Prepare);
         for size in [0u16, 200, 900, 1400] {
-            actions.push(Action::Append(vec![(1 << (round % 5), size, round), (16, 40, 0)], None));
+            actions.push(Action::Append(
+                vec![(1 << (round % 5), size, round), (16, 40, 0)],
+                None,
+            ));
             actions.push(Action::Append(vec![(7, 300, 255)], Some((round, 3))));
         }
         actions.push(Action::Commit);
@@ -39,8 +42,11 @@ fn no_cut_between_two_operations_breaks_a_promise() {
         for seed in 0..4 {
             let mut world = World::new(proof);
             world.disk.cut_at(world.disk.operations() + operation);
-            let result = world.live(&life()).and_then(|()| world.crash(seed, Some(operation as u8 % 16)));
-            result.unwrap_or_else(|violation| panic!("cut at operation {operation}, seed {seed}: {violation}"));
+            let result = world
+                .live(&life())
+                .and_then(|()| world.crash(seed, Some(operation as u8 % 16)));
+            result
+                .unwrap_or_else(|violation| panic!("cut at operation {operation}, seed {seed}: {violation}"));
         }
     }
 }

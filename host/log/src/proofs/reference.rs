@@ -90,7 +90,11 @@ impl Reference {
                 Some(body) => {
                     visible.insert(*id, body.clone());
                 }
-                None => return Err(format!("lane {lane}: entry {id} is back although its end was committed")),
+                None => {
+                    return Err(format!(
+                        "lane {lane}: entry {id} is back although its end was committed"
+                    ));
+                }
             }
         }
         Ok(())

@@ -41,7 +41,16 @@ impl World {
         let reported = Arc::new(AtomicU64::new(0));
         let (core, _) = open(&disk, proof, &reported).expect("an empty disk opens");
         let reference = Reference::default();
-        Self { disk, core, reference, proof, reported, accepted: 0, full: false, bodies: 0 }
+        Self {
+            disk,
+            core,
+            reference,
+            proof,
+            reported,
+            accepted: 0,
+            full: false,
+            bodies: 0,
+        }
     }
 
     /// Applies `actions`, then crashes and checks once more.
@@ -53,7 +62,8 @@ impl World {
 
     pub(super) fn live(&mut self, actions: &[Action]) -> Checked {
         for action in actions {
-            self.apply(action).map_err(|violation| format!("{violation}, at {action:?}"))?;
+            self.apply(action)
+                .map_err(|violation| format!("{violation}, at {action:?}"))?;
         }
         Ok(())
     }
@@ -73,12 +83,16 @@ impl World {
             }
             Action::AckOne(lane, pick) => {
                 let lane = lane_of(*lane);
-                let Some(id) = self.pick(lane, *pick) else { return Ok(()) };
+                let Some(id) = self.pick(lane, *pick) else {
+                    return Ok(());
+                };
                 self.ack(lane, Ack::one(CursorId(lane), id), (id, id))
             }
             Action::AckThrough(lane, pick) => {
                 let lane = lane_of(*lane);
-                let Some(id) = self.pick(lane, *pick) else { return Ok(()) };
+                let Some(id) = self.pick(lane, *pick) else {
+                    return Ok(());
+                };
                 self.ack(lane, Ack::through(CursorId(lane), id), (EntryId::START, id))
             }
             Action::AckAll(lane) => {
@@ -110,18 +124,33 @@ impl World {
             self.bodies += 1;
             let mut body = self.bodies.to_le_bytes().to_vec();
             body.resize(8 + usize::from(*size), *fill);
-            let lanes = LANES.iter().zip(0..).filter(|(_, bit)| mask >> bit & 1 == 1).map(|(lane, _)| *lane);
+            let lanes = LANES
+                .iter()
+                .zip(0..)
+                .filter(|(_, bit)| mask >> bit & 1 == 1)
+                .map(|(lane, _)| *lane);
             taken.entries.push((lanes.collect(), body));
         }
         let picked = ack.and_then(|(lane, pick)| Some((lane_of(lane), self.pick(lane_of(lane), pick)?)));
         taken.acks.extend(picked);
-        let acks: Vec<Ack> = picked.iter().map(|(lane, id)| Ack::one(CursorId(*lane), *id)).collect();
-        let lanes: Vec<Vec<CursorId>> =
-            taken.entries.iter().map(|(lanes, _)| lanes.iter().map(|lane| CursorId(*lane)).collect()).collect();
-        let entries: Vec<Entry<'_>> =
-            lanes.iter().zip(&taken.entries).map(|(lanes, (_, body))| Entry { lanes, body }).collect();
+        let acks: Vec<Ack> = picked
+            .iter()
+            .map(|(lane, id)| Ack::one(CursorId(*lane), *id))
+            .collect();
+        let lanes: Vec<Vec<CursorId>> = taken
+            .entries
+            .iter()
+            .map(|(lanes, _)| lanes.iter().map(|lane| CursorId(*lane)).collect())
+            .collect();
+        let entries: Vec<Entry<'_>> = lanes
+            .iter()
+            .zip(&taken.entries)
+            .map(|(lanes, (_, body))| Entry { lanes, body })
+            .collect();
         let mut batch = Batch::default();
-        batch.push(Timestamp(self.bodies), &entries, &acks).map_err(|error| error.to_string())?;
+        batch
+            .push(Timestamp(self.bodies), &entries, &acks)
+            .map_err(|error| error.to_string())?;
         match self.core.append(&mut batch) {
             Ok(appended) => {
                 self.reference.take(appended.first.0, taken);
@@ -140,7 +169,12 @@ impl World {
         match self.core.commit() {
             Outcome::Committed => {
                 self.reference.commit(waits);
-                let unlogged = self.core.index.lock().unwrap_or_else(PoisonError::into_inner).has_unlogged();
+                let unlogged = self
+                    .core
+                    .index
+                    .lock()
+                    .unwrap_or_else(PoisonError::into_inner)
+                    .has_unlogged();
                 if !unlogged {
                     self.reference.harden();
                 }
@@ -161,12 +195,17 @@ impl World {
         let expected = self.reference.ack(lane, range.0, range.1);
         match self.core.ack(&[ack]) {
             entries if entries == expected => Ok(()),
-            entries => Err(format!("lane {lane}: {entries} entries acknowledged instead of {expected}")),
+            entries => Err(format!(
+                "lane {lane}: {entries} entries acknowledged instead of {expected}"
+            )),
         }
     }
 
     fn expire(&mut self, lane: u32, bytes: u64) -> Checked {
-        let limits = Limits { bytes_max: Some(bytes), age_max: None };
+        let limits = Limits {
+            bytes_max: Some(bytes),
+            age_max: None,
+        };
         self.core.set_limits(CursorId(lane), Some(limits));
         let expired = self.core.maintain(Timestamp(0));
         self.core.set_limits(CursorId(lane), None);
@@ -176,14 +215,28 @@ impl World {
                 return Err(format!("{event:?} instead of {entries} entries of lane {lane}"));
             }
         }
-        match self.core.index.lock().unwrap_or_else(PoisonError::into_inner).cursors.pending(CursorId(lane)) {
+        match self
+            .core
+            .index
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .cursors
+            .pending(CursorId(lane))
+        {
             pending if pending.bytes > bytes => Err(format!("{pending:?} is over the limit of {bytes}")),
             _ => Ok(()),
         }
     }
 
     fn reopen(&mut self) -> Checked {
-        if self.disk.is_cut() || self.core.committer.lock().unwrap_or_else(PoisonError::into_inner).holds() {
+        if self.disk.is_cut()
+            || self
+                .core
+                .committer
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner)
+                .holds()
+        {
             return Ok(());
         }
         self.disk.set_capacity(None);
@@ -226,7 +279,12 @@ impl World {
     fn fail_syncs(&mut self, seed: u64) -> Checked {
         self.disk.fail_syncs(true);
         self.append(&[(1, 10, 0)], None)?;
-        let waits = self.core.staging.lock().unwrap_or_else(PoisonError::into_inner).queued;
+        let waits = self
+            .core
+            .staging
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .queued;
         let outcome = self.core.commit();
         if !self.disk.is_cut() && waits > 0 && outcome == Outcome::Poisoned {
             let refused = self.append(&[(1, 10, 0)], None);
@@ -258,11 +316,18 @@ impl World {
         if let Some(damage) = report.damage.first() {
             return Err(format!("{damage} although no byte was changed"));
         }
-        let kept = self.core.index.lock().unwrap_or_else(PoisonError::into_inner).applied;
+        let kept = self
+            .core
+            .index
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .applied;
         let reported = self.reported.load(Ordering::Relaxed);
         if kept < reported || kept > self.accepted {
             let accepted = self.accepted;
-            return Err(format!("kept {kept} appends of {reported} reported and {accepted} accepted"));
+            return Err(format!(
+                "kept {kept} appends of {reported} reported and {accepted} accepted"
+            ));
         }
         self.accepted = kept;
         // What a recovery shows must last.
@@ -293,7 +358,9 @@ impl World {
         let live: u64 = index.segments.iter().map(|segment| segment.live).sum();
         match live == entries {
             true => Ok(()),
-            false => Err(format!("segments count {live} live entries, cursors have {entries}")),
+            false => Err(format!(
+                "segments count {live} live entries, cursors have {entries}"
+            )),
         }
     }
 
@@ -301,20 +368,41 @@ impl World {
         let mut found = Entries::new();
         let mut after = EntryId::START;
         loop {
-            let limit = ReadLimit { entries: 7, bytes: 2_000 };
-            let batch = self.core.read(CursorId(lane), after, limit).map_err(|error| error.to_string())?;
+            let limit = ReadLimit {
+                entries: 7,
+                bytes: 2_000,
+            };
+            let batch = self
+                .core
+                .read(CursorId(lane), after, limit)
+                .map_err(|error| error.to_string())?;
             if let Some(lost) = batch.lost.first() {
-                return Err(format!("lane {lane}: entry {} is unreadable: {}", lost.entry, lost.damage));
+                return Err(format!(
+                    "lane {lane}: entry {} is unreadable: {}",
+                    lost.entry, lost.damage
+                ));
             }
-            let Some(last) = batch.last() else { return Ok(found) };
+            let Some(last) = batch.last() else {
+                return Ok(found);
+            };
             after = last;
-            found.extend(batch.deliveries.into_iter().map(|delivery| (delivery.entry, delivery.body.to_vec())));
+            found.extend(
+                batch
+                    .deliveries
+                    .into_iter()
+                    .map(|delivery| (delivery.entry, delivery.body.to_vec())),
+            );
         }
     }
 
     /// The last sequence given out, acknowledgements included.
     fn last_accepted(&self) -> u64 {
-        self.core.staging.lock().unwrap_or_else(PoisonError::into_inner).next - 1
+        self.core
+            .staging
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .next
+            - 1
     }
 
     fn pick(&self, lane: u32, pick: u8) -> Option<EntryId> {
@@ -333,7 +421,11 @@ fn open(
     proof: (Omitted, fn(u32) -> Checksum),
     reported: &Arc<AtomicU64>,
 ) -> Result<(Core, Recovery), String> {
-    let options = Options { segment_bytes: SEGMENT_BYTES, seed: Some(0x5eed), ..Options::default() };
+    let options = Options {
+        segment_bytes: SEGMENT_BYTES,
+        seed: Some(0x5eed),
+        ..Options::default()
+    };
     let reported = Arc::clone(reported);
     let on_commit = Box::new(move |commit| {
         if let Commit::Durable { through } = commit {
