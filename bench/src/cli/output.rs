@@ -34,7 +34,7 @@ impl OutputArgs {
     /// Shows and writes `report`; `figures` go into the closing line for programs.
     pub fn deliver(&self, screen: &Screen, report: &Report, figures: impl Serialize) -> anyhow::Result<()> {
         screen.close(&Closing { report, figures });
-        screen.print(&markdown::results(std::slice::from_ref(report)));
+        screen.print(&markdown::single(report));
         if let Some(path) = &self.html {
             write(path, &html::page(report))?;
         }

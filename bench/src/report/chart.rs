@@ -16,7 +16,7 @@ const COLOURS: usize = 6;
 
 /// Writes `chart` as an SVG element.
 pub fn svg(chart: &Chart) -> String {
-    let scale = Scale::of(&chart.series);
+    let scale = Scale::of(chart);
     let mut out = format!(
         "<svg viewBox=\"0 0 {WIDTH} {HEIGHT}\" role=\"img\" aria-label=\"{}\" data-left=\"{LEFT}\" \
          data-right=\"{}\" data-xmin=\"{}\" data-xmax=\"{}\">\n",
@@ -44,32 +44,74 @@ pub fn escape(text: &str) -> String {
 
 struct Scale {
     x: (f64, f64),
-    top: f64,
-    step: f64,
+    /// Values at the bottom and at the top of the vertical axis.
+    y: (f64, f64),
+    is_log: bool,
 }
 
 impl Scale {
-    fn of(series: &[Series]) -> Self {
-        let points = || series.iter().flat_map(|series| series.points.iter().copied());
+    fn of(chart: &Chart) -> Self {
+        let points = || {
+            chart
+                .series
+                .iter()
+                .flat_map(|series| series.points.iter().copied())
+        };
         let first = points().map(|(x, _)| x).fold(f64::INFINITY, f64::min);
         let last = points().map(|(x, _)| x).fold(0.0, f64::max);
         let highest = points().map(|(_, y)| y).fold(0.0, f64::max);
+        let lowest = points()
+            .map(|(_, y)| y)
+            .filter(|y| *y > 0.0)
+            .fold(highest, f64::min);
+        let is_log = chart.is_log && lowest > 0.0;
         let step = round_step(highest / 4.0);
         Self {
-            x: (first.min(last), last.max(first.min(last) + 1e-9)),
-            top: (highest / step).ceil().max(1.0) * step,
-            step,
+            // At least a second wide, so that one point has an axis too.
+            x: (first.min(last), last.max(first.min(last) + 1.0)),
+            y: match is_log {
+                true => (
+                    decade(lowest.log10().floor()),
+                    decade((highest.log10() + 1e-9).floor() + 1.0),
+                ),
+                false => (0.0, (highest / step).ceil().max(1.0) * step),
+            },
+            is_log,
         }
     }
 
     fn at(&self, (x, y): (f64, f64)) -> (f64, f64) {
         let across = (x - self.x.0) / (self.x.1 - self.x.0);
-        let up = y / self.top;
+        let up = match self.is_log {
+            true => (y.max(self.y.0) / self.y.0).log10() / (self.y.1 / self.y.0).log10(),
+            false => (y - self.y.0) / (self.y.1 - self.y.0),
+        };
         (
             LEFT + across * (WIDTH - LEFT - RIGHT),
             HEIGHT - BOTTOM - up * (HEIGHT - TOP - BOTTOM),
         )
     }
+
+    /// Where the vertical axis has its lines: never more than a dozen.
+    fn marks(&self) -> Vec<f64> {
+        match self.is_log {
+            true => {
+                let decades = (self.y.1 / self.y.0).log10().round() as i32;
+                (0..=decades.min(11))
+                    .map(|power| self.y.0 * 10_f64.powi(power))
+                    .collect()
+            }
+            false => {
+                let step = round_step((self.y.1 / 4.0) * 0.999);
+                let steps = (self.y.1 / step).round() as i32;
+                (0..=steps.min(11)).map(|turn| f64::from(turn) * step).collect()
+            }
+        }
+    }
+}
+
+fn decade(power: f64) -> f64 {
+    10_f64.powf(power)
 }
 
 /// The least of 1, 2 and 5 times a power of ten that is at least `wanted`.
@@ -77,17 +119,18 @@ fn round_step(wanted: f64) -> f64 {
     if !(wanted.is_finite() && wanted > 0.0) {
         return 1.0;
     }
-    let power = 10_f64.powf(wanted.log10().floor());
-    [1.0, 2.0, 5.0, 10.0]
-        .map(|digit| digit * power)
+    let power = decade(wanted.log10().floor());
+    let steps = [1.0, 2.0, 5.0, 10.0].map(|digit| digit * power);
+    steps
         .into_iter()
         .find(|step| *step >= wanted * 0.999)
         .unwrap_or(power)
 }
 
+// Writing to a String cannot fail: the results of write! are of no interest here.
+
 fn axes(out: &mut String, scale: &Scale, unit: &str) {
-    let mut value = 0.0;
-    while value <= scale.top * 1.001 {
+    for value in scale.marks() {
         let (_, y) = scale.at((scale.x.0, value));
         let _ = writeln!(
             out,
@@ -98,11 +141,10 @@ fn axes(out: &mut String, scale: &Scale, unit: &str) {
             y + 4.0,
             number(value),
         );
-        value += scale.step;
     }
     let step = round_step((scale.x.1 - scale.x.0) / 8.0);
     let mut second = (scale.x.0 / step).ceil() * step;
-    while second <= scale.x.1 * 1.001 {
+    while second <= scale.x.1 + step * 0.001 {
         let (x, _) = scale.at((second, 0.0));
         let _ = writeln!(
             out,
@@ -114,9 +156,9 @@ fn axes(out: &mut String, scale: &Scale, unit: &str) {
     }
     let _ = writeln!(
         out,
-        "<text class=\"axis unit\" x=\"{}\" y=\"{:.1}\">{}</text>",
+        "<text class=\"axis\" x=\"{}\" y=\"{:.1}\">{}</text>",
         LEFT + 6.0,
-        TOP + 8.0,
+        TOP + 14.0,
         escape(unit)
     );
 }
@@ -170,9 +212,16 @@ mod tests {
 
     #[test]
     fn every_point_lies_within_the_axes() {
+        for is_log in [false, true] {
+            points_lie_within_the_axes(is_log);
+        }
+    }
+
+    fn points_lie_within_the_axes(is_log: bool) {
         let chart = Chart {
             title: "a < b".to_owned(),
             unit: "µs".to_owned(),
+            is_log,
             series: vec![Series {
                 name: "p50".to_owned(),
                 points: vec![(1.0, 0.0), (2.0, 930.0), (3.0, 12.5)],
@@ -189,10 +238,25 @@ mod tests {
     }
 
     #[test]
+    fn one_point_late_in_a_run_has_few_ticks() {
+        let chart = Chart {
+            title: String::new(),
+            unit: String::new(),
+            is_log: true,
+            series: vec![Series {
+                name: String::new(),
+                points: vec![(1800.0, 1.0)],
+            }],
+        };
+        assert!(svg(&chart).len() < 5_000);
+    }
+
+    #[test]
     fn an_empty_chart_is_a_chart() {
         let chart = Chart {
             title: String::new(),
             unit: String::new(),
+            is_log: true,
             series: vec![],
         };
         assert!(svg(&chart).ends_with("</p>\n"));

@@ -80,7 +80,7 @@ mod tests {
         assert_eq!([0.47, 1700.0, 2.5e6].map(micros), ["0.47 µs", "1.7 ms", "2.5 s"]);
         assert_eq!(
             [740.0, 45_000.0, 48.7e9].map(bytes),
-            ["740 B", "45 KB", "48.7 GB"]
+            ["740 B", "45.0 KB", "48.7 GB"]
         );
         assert_eq!(percent(0.144), "14.4 %");
         assert_eq!(millis(48.0), "0.048 ms");

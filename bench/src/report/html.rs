@@ -145,6 +145,7 @@ mod tests {
         report.charts.push(Chart {
             title: "Rate".to_owned(),
             unit: "messages/s".to_owned(),
+            is_log: false,
             series: vec![Series {
                 name: "sent".to_owned(),
                 points: vec![(0.0, 1.0), (1.0, 2.0)],

@@ -19,6 +19,13 @@ pub fn results(reports: &[Report]) -> String {
     out
 }
 
+/// Writes one report alone.
+pub fn single(report: &Report) -> String {
+    let mut out = String::new();
+    section(&mut out, report);
+    out
+}
+
 // Writing to a String cannot fail: the results of write! are of no interest below.
 
 fn section(out: &mut String, report: &Report) {

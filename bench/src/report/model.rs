@@ -67,6 +67,8 @@ pub struct Chart {
     pub title: String,
     /// Unit of the vertical axis.
     pub unit: String,
+    /// Whether that axis counts powers of ten: for percentiles, whose tails would flatten everything else.
+    pub is_log: bool,
     /// The lines.
     pub series: Vec<Series>,
 }

@@ -1,6 +1,6 @@
 //! The courses that every scenario shows: rates, percentiles, processor cores, memory.
 
-use crate::load::{Percentiles, Second};
+use crate::load::{Percentiles, Phase, Second};
 use crate::report::{Chart, Series};
 
 /// All charts of one run; `of` names it in their headlines. Those without any value are left out.
@@ -19,10 +19,7 @@ pub fn all(of: &str, seconds: &[Second]) -> Vec<Chart> {
 
 /// Whether a chart shows anything but zero.
 pub fn has_values(chart: &Chart) -> bool {
-    chart
-        .series
-        .iter()
-        .any(|series| series.points.iter().any(|(_, y)| *y > 0.0))
+    chart.series.iter().any(is_line)
 }
 
 /// Messages a second.
@@ -101,25 +98,36 @@ fn percentiles(title: String, seconds: &[Second], of: fn(&Second) -> &Percentile
         line("p99", |percentiles| percentiles.p99),
         line("p99.9", |percentiles| percentiles.p999),
     ];
-    chart(title, "µs", lines)
+    Chart {
+        is_log: true,
+        ..chart(title, "µs", lines)
+    }
 }
 
 fn chart(title: String, unit: &str, series: Vec<Series>) -> Chart {
     Chart {
         title,
         unit: unit.to_owned(),
-        // A line that is zero throughout only hides the others.
-        series: series
-            .into_iter()
-            .filter(|series| series.points.iter().any(|(_, y)| *y > 0.0))
-            .collect(),
+        is_log: false,
+        series: series.into_iter().filter(is_line).collect(),
     }
 }
 
-fn series(name: &str, seconds: &[Second], value: impl Fn(&Second) -> Option<f64>) -> Series {
-    let point = |second: &Second| Some((second.elapsed, value(second)?));
+/// Whether there is something to draw: a line that is zero throughout only hides the others, and one point is no line.
+fn is_line(series: &Series) -> bool {
+    series.points.len() > 1 && series.points.iter().any(|(_, y)| *y > 0.0)
+}
+
+/// One line of a chart, of the seconds that have a value.
+pub fn series(name: &str, seconds: &[Second], value: impl Fn(&Second) -> Option<f64>) -> Series {
+    // What is left over at the end of a phase is too short for a rate.
+    let published = seconds.iter().filter(|second| second.phase == Phase::Publish);
+    let shortest = 0.5 * published.map(|second| second.seconds).fold(0.0, f64::max);
+    let whole = seconds.iter().filter(|second| second.seconds >= shortest);
     Series {
         name: name.to_owned(),
-        points: seconds.iter().filter_map(point).collect(),
+        points: whole
+            .filter_map(|second| Some((second.elapsed, value(second)?)))
+            .collect(),
     }
 }

@@ -3,10 +3,10 @@
 use serde::Serialize;
 
 use super::charts;
-use crate::load::Outcome;
+use crate::load::{Outcome, Second};
 use crate::peers::{Comparison, Event, Figure, Load, Metric, Run};
 use crate::report::format::{bytes, count, micros, number};
-use crate::report::{Chart, Report, Screen, Series, Server, Table};
+use crate::report::{Chart, Report, Screen, Server, Table};
 
 const FLOOR: &str = "floor";
 
@@ -315,45 +315,36 @@ fn reconciliation(runs: &[Run]) -> Table {
     table
 }
 
-/// Rate and acknowledgement p99 of the last round, a line for each peer.
+/// Courses of the last round, a line for each peer.
 fn charts_of(load: Load, runs: &[Run], peers: &[&str]) -> Vec<Chart> {
     let last = |peer: &&str| {
         runs.iter()
             .rfind(|run| run.peer == *peer && run.load == load.name())
     };
-    let lines = |value: fn(&crate::load::Second) -> f64| -> Vec<Series> {
-        let of_run = |run: &Run| Series {
-            name: run.peer.clone(),
-            points: run
-                .outcome
-                .seconds
-                .iter()
-                .map(|second| (second.elapsed, value(second)))
-                .collect(),
-        };
-        peers.iter().filter_map(last).map(of_run).collect()
-    };
-    let charts = [
-        (
-            "messages a second",
-            "messages/s",
-            lines(|second| second.counters.sent as f64 / second.seconds),
-        ),
-        (
-            "publish to acknowledgement, p99",
-            "µs",
-            lines(|second| second.acknowledge_us.p99),
-        ),
-        (
-            "processor",
-            "cores",
-            lines(|second| second.broker_cores.unwrap_or(0.0)),
-        ),
-    ];
-    let chart = |(title, unit, series): (&str, &str, Vec<Series>)| Chart {
+    let chart = |title: &str, unit: &str, value: fn(&Second) -> Option<f64>| Chart {
         title: format!("{}: {title}", load.name()),
         unit: unit.to_owned(),
-        series,
+        is_log: unit == "µs",
+        series: peers
+            .iter()
+            .filter_map(last)
+            .map(|run| charts::series(&run.peer, &run.outcome.seconds, value))
+            .collect(),
     };
-    charts.into_iter().map(chart).filter(charts::has_values).collect()
+    let charts = [
+        chart("messages a second", "messages/s", |second| {
+            Some(second.counters.sent as f64 / second.seconds)
+        }),
+        chart("publish to acknowledgement, p99", "µs", |second| {
+            (second.acknowledge_us.count > 0).then_some(second.acknowledge_us.p99)
+        }),
+        chart("end to end, p99", "µs", |second| {
+            (second.deliver_us.count > 0).then_some(second.deliver_us.p99)
+        }),
+        chart("processor of the broker", "cores", |second| second.broker_cores),
+        chart("resident memory of the broker", "MB", |second| {
+            Some(second.broker?.resident_bytes as f64 / 1e6)
+        }),
+    ];
+    charts.into_iter().filter(charts::has_values).collect()
 }

@@ -115,5 +115,5 @@ fn body(raw: &[u8]) -> usize {
 }
 
 fn every(number: Option<u32>, count: u32) -> bool {
-    number.is_some_and(|number| count % number == 0)
+    number.is_some_and(|number| count.is_multiple_of(number))
 }

@@ -103,13 +103,21 @@ class Broker:
             with urllib.request.urlopen(request, timeout=120) as response:
                 return response.read()
         except urllib.error.HTTPError as error:
-            raise DemoError(f"{method} {path}: {error.code} {error.read().decode(errors='replace')}") from error
+            raise DemoError(f"{method} {path}: {error.code} {problem(error.read())}") from error
         except OSError as error:
             self.check_running()
             raise DemoError(f"{method} {path}: {error}") from error
 
     def stop(self, seconds=15):
         stop(self.process.pid, seconds, self.process.poll)
+
+
+def problem(body):
+    """What an error answer says: the detail of a problem document (RFC 9457), or the answer as it is."""
+    try:
+        return json.loads(body)["detail"]
+    except (ValueError, KeyError, TypeError):
+        return body.decode(errors="replace")
 
 
 def stop(pid, seconds, ended):

@@ -62,7 +62,7 @@ fn decode(criterion: &mut Criterion, name: &str, packet: &Packet) {
         }
     };
     group.bench_function("tidegate", |bencher| {
-        bencher.iter_batched(fresh, ours, BatchSize::SmallInput)
+        bencher.iter_batched(fresh, ours, BatchSize::SmallInput);
     });
     let fresh = || BytesMut::from(&bytes[..]);
     let peer = |mut input: BytesMut| {
@@ -71,7 +71,7 @@ fn decode(criterion: &mut Criterion, name: &str, packet: &Packet) {
         }
     };
     group.bench_function("rumqttc", |bencher| {
-        bencher.iter_batched(fresh, peer, BatchSize::SmallInput)
+        bencher.iter_batched(fresh, peer, BatchSize::SmallInput);
     });
 }
 

@@ -4,6 +4,8 @@
 //! Where it differs, [`DIFFERENCES`] says how and why; a difference that is not in the table fails the test.
 //! (That it accepts more than we do is no difference: it leaves most checks of the standard to the broker.)
 
+#![allow(clippy::expect_used)] // What is arbitrary here is still a valid packet; if not, the test fails.
+
 mod strategies;
 
 use bytes::{Bytes, BytesMut};

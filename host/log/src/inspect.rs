@@ -7,7 +7,8 @@ use std::sync::Arc;
 use crate::disk::{Disk, RealDisk};
 use crate::error::OpenError;
 use crate::frame::Checksum;
-use crate::recovery::{Opened, Pass, Recovery, committed_through, open_segments, split_superseded};
+use crate::pass::Pass;
+use crate::recovery::{Opened, Recovery, committed_through, open_segments, split_superseded};
 use crate::segment::Segment;
 
 /// Why a log cannot be inspected.

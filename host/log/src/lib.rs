@@ -20,6 +20,7 @@ mod limits;
 mod log;
 mod open;
 mod options;
+mod pass;
 mod prepare;
 #[cfg(test)]
 mod proofs;

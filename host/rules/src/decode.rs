@@ -4,22 +4,15 @@
 //! checked here, so that nobody behind this file needs to distrust an effect.
 
 use bytes::Bytes;
-use tidegate_codec::{QoS, ReasonCode, TopicName};
-use tidegate_sinks::Gate;
 use wasmtime::component::{ComponentType, Lift};
 
-use crate::blocks;
+use crate::actions::Reader;
 use crate::grants::Permissions;
-use crate::{Action, Body, Code, Effect, Outcome};
-
-/// Words of `effects` per effect.
-const EFFECT_WORDS: usize = 12;
+use crate::words::{DEAD_LETTER, EFFECT_WORDS, REJECT, REWRITE, Words};
+use crate::{Code, Effect, Outcome};
 
 /// Effects that one call may have.
 const EFFECTS_MAX: usize = 8192;
-
-/// Longest reason text of a reject or dead-letter, in bytes: it travels in packets and tables.
-const REASON_BYTES_MAX: usize = 1024;
 
 /// `handler.outcome`. Empty lists cost no allocation, so a batch that passes costs none for effects.
 #[derive(ComponentType, Lift)]
@@ -121,104 +114,6 @@ fn decode_effects(words: &[u32], reader: &Reader<'_>, outcome: &mut Outcome) -> 
     Ok(())
 }
 
-/// One effect's words under their names.
-struct Words {
-    kind: u32,
-    message: u32,
-    target: u32,
-    flags: Flags,
-    topic: [u32; 2],
-    key: [u32; 2],
-    body: [u32; 2],
-    headers: [u32; 2],
-}
-
-const REWRITE: u32 = 1;
-const REJECT: u32 = 2;
-const DEAD_LETTER: u32 = 3;
-const PUBLISH: u32 = 4;
-const EMIT: u32 = 5;
-
-impl Words {
-    fn split(words: [u32; EFFECT_WORDS]) -> Self {
-        let [kind, message, target, flags, t0, t1, k0, k1, b0, b1, h0, h1] = words;
-        Self {
-            kind,
-            message,
-            target,
-            flags: Flags(flags),
-            topic: [t0, t1],
-            key: [k0, k1],
-            body: [b0, b1],
-            headers: [h0, h1],
-        }
-    }
-
-    fn kind_name(&self) -> &'static str {
-        match self.kind {
-            REWRITE => "rewrite",
-            REJECT => "reject",
-            DEAD_LETTER => "dead-letter",
-            PUBLISH => "publish",
-            EMIT => "emit",
-            _ => "unknown kind",
-        }
-    }
-
-    /// What a kind has no use for must not be there: it may get a meaning.
-    fn only(&self, flags: u32, unused: &[(&str, [u32; 2])]) -> Result<(), String> {
-        if self.flags.0 & !flags != 0 {
-            return Err(format!(
-                "flags 0x{:x} have bits that mean nothing here",
-                self.flags.0
-            ));
-        }
-        if self.kind != REJECT && self.kind != EMIT && self.target != 0 {
-            return Err(format!("word 2 is {}, but means nothing here", self.target));
-        }
-        match unused.iter().find(|(_, [_, length])| *length != 0) {
-            None => Ok(()),
-            Some((name, _)) => Err(format!("a {name} means nothing here")),
-        }
-    }
-}
-
-/// The flags word.
-#[derive(Clone, Copy)]
-struct Flags(u32);
-
-const GATE: u32 = 0b11;
-const QOS: u32 = 0b11 << 2;
-const RETAIN: u32 = 1 << 4;
-const BODY: u32 = 0b11 << 5;
-const PROPERTIES: u32 = 1 << 7;
-
-const BODY_ABSENT: u32 = 0;
-const BODY_BYTES: u32 = 1;
-const BODY_ORIGINAL: u32 = 2;
-
-impl Flags {
-    fn gate(self) -> Option<Gate> {
-        match self.0 & GATE {
-            1 => Some(Gate::None),
-            2 => Some(Gate::Buffered),
-            3 => Some(Gate::Durable),
-            _ => None,
-        }
-    }
-
-    fn qos(self) -> Result<QoS, String> {
-        u8::try_from((self.0 & QOS) >> 2)
-            .ok()
-            .and_then(QoS::from_bits)
-            .ok_or_else(|| "QoS 3 does not exist [MQTT-3.3.1-4]".to_owned())
-    }
-
-    fn body(self) -> u32 {
-        (self.0 & BODY) >> 5
-    }
-}
-
 /// Effects come in the order of the messages, for messages whose code announces them.
 #[derive(Default)]
 struct Order {
@@ -263,167 +158,57 @@ impl Order {
     }
 }
 
-/// Takes parts out of the arena.
-struct Reader<'a> {
-    arena: Bytes,
-    permissions: &'a Permissions,
-}
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use tidegate_codec::TopicFilter;
 
-impl Reader<'_> {
-    fn action(&self, effect: &Words) -> Result<Action, String> {
-        match effect.kind {
-            REWRITE => self.rewrite(effect),
-            REJECT => {
-                effect.only(
-                    BODY,
-                    &[
-                        ("topic", effect.topic),
-                        ("key", effect.key),
-                        ("header", effect.headers),
-                    ],
-                )?;
-                Ok(Action::Reject {
-                    reason: reason(effect.target)?,
-                    text: self.reason_text(effect)?,
-                })
+    use super::*;
+    use crate::{Action, Grants, Manifest, SinkIndex};
+
+    fn permissions() -> Permissions {
+        let manifest = b"name = \"m\"\nversion = \"1\"\nsinks = [\"a\", \"b\"]\npublish = [\"#\"]";
+        let grants = Grants {
+            publish: vec![TopicFilter::new("a/#").unwrap()],
+            sinks: vec![("b".to_owned(), SinkIndex(4))],
+        };
+        Permissions::new(&Manifest::parse(manifest).unwrap(), &grants)
+    }
+
+    /// Words that are mostly small, so that many effects are nearly right.
+    fn words() -> impl Strategy<Value = [u32; EFFECT_WORDS]> {
+        let word = prop_oneof![8 => 0u32..8, 1 => 0u32..256, 1 => any::<u32>()];
+        prop::array::uniform12(word)
+    }
+
+    proptest! {
+        #[test]
+        fn whatever_comes_back_is_refused_whole_or_within_the_grants(
+            codes in prop::collection::vec(0u8..5, 0..6),
+            effects in prop::collection::vec(words(), 0..4),
+            arena in prop::collection::vec(prop_oneof![Just(b'a'), Just(b'/'), any::<u8>()], 0..20),
+            messages in 1usize..6,
+        ) {
+            let output = GuestOutcome { codes, effects: effects.concat(), arena };
+            let mut outcome = Outcome::new();
+            match output.decode(messages, &permissions(), &mut outcome) {
+                Err(_) => prop_assert!(outcome.codes().is_empty() && outcome.effects().is_empty()),
+                Ok(()) => {
+                    prop_assert_eq!(outcome.codes().len(), messages);
+                    prop_assert!(outcome.effects().is_sorted_by_key(|effect| effect.message));
+                    for effect in outcome.effects() {
+                        let code = outcome.codes().get(effect.message as usize);
+                        prop_assert!(matches!(code, Some(Code::Effects | Code::DropWithEffects)));
+                        match &effect.action {
+                            Action::Emit { sink, .. } => prop_assert_eq!(*sink, SinkIndex(4)),
+                            Action::Publish { topic, .. } | Action::Rewrite { topic: Some(topic), .. } => {
+                                prop_assert!(topic.as_str() == "a" || topic.as_str().starts_with("a/"));
+                            }
+                            _ => {}
+                        }
+                    }
+                }
             }
-            DEAD_LETTER => {
-                effect.only(
-                    BODY,
-                    &[
-                        ("topic", effect.topic),
-                        ("key", effect.key),
-                        ("header", effect.headers),
-                    ],
-                )?;
-                Ok(Action::DeadLetter {
-                    reason: self.reason_text(effect)?,
-                })
-            }
-            PUBLISH => self.publish(effect),
-            EMIT => self.emit(effect),
-            kind => Err(format!("there is no effect of kind {kind}")),
         }
-    }
-
-    fn rewrite(&self, effect: &Words) -> Result<Action, String> {
-        effect.only(BODY | PROPERTIES, &[("key", effect.key)])?;
-        let topic = match effect.topic {
-            [_, 0] => None,
-            topic => Some(self.topic(topic)?),
-        };
-        let payload = match self.body(effect)? {
-            Some(Body::Bytes(bytes)) => Some(bytes),
-            Some(Body::Original) | None => None,
-        };
-        let properties = match effect.flags.0 & PROPERTIES {
-            0 if effect.headers[1] != 0 => {
-                return Err("properties are given, but flag bit 7 is not".to_owned());
-            }
-            0 => None,
-            _ => Some(self.properties(effect.headers)?),
-        };
-        Ok(Action::Rewrite {
-            topic,
-            payload,
-            properties,
-        })
-    }
-
-    fn publish(&self, effect: &Words) -> Result<Action, String> {
-        effect.only(QOS | RETAIN | BODY, &[("key", effect.key)])?;
-        Ok(Action::Publish {
-            topic: self.topic(effect.topic)?,
-            body: self.body(effect)?.ok_or("the body is absent")?,
-            qos: effect.flags.qos()?,
-            retain: effect.flags.0 & RETAIN != 0,
-            properties: self.properties(effect.headers)?,
-        })
-    }
-
-    fn emit(&self, effect: &Words) -> Result<Action, String> {
-        effect.only(GATE | BODY, &[("topic", effect.topic)])?;
-        let id = effect.target;
-        let sink = self
-            .permissions
-            .sink(id)
-            .ok_or_else(|| format!("sink id {id} is none that `sinks.open` gave out"))?;
-        let headers = self.part("headers", effect.headers)?;
-        blocks::check_headers(&headers)?;
-        let key = self.part("key", effect.key)?;
-        Ok(Action::Emit {
-            sink,
-            gate: effect.flags.gate(),
-            key: (!key.is_empty()).then_some(key),
-            body: self.body(effect)?.ok_or("the body is absent")?,
-            headers,
-        })
-    }
-
-    fn part(&self, name: &str, [offset, length]: [u32; 2]) -> Result<Bytes, String> {
-        if length == 0 {
-            return Ok(Bytes::new());
-        }
-        let (start, end) = (offset as usize, offset as usize + length as usize);
-        match end <= self.arena.len() {
-            true => Ok(self.arena.slice(start..end)),
-            false => Err(format!(
-                "its {name} is bytes {start}..{end} of an arena of {}",
-                self.arena.len()
-            )),
-        }
-    }
-
-    fn topic(&self, at: [u32; 2]) -> Result<TopicName, String> {
-        let bytes = self.part("topic", at)?;
-        let shown = String::from_utf8_lossy(bytes.get(..100).unwrap_or(&bytes)).into_owned();
-        let topic = TopicName::from_bytes(bytes).map_err(|e| format!("topic `{shown}`: {e}"))?;
-        match self.permissions.refuses_topic(&topic) {
-            None => Ok(topic),
-            Some(why) => Err(format!("topic `{shown}`: {why}")),
-        }
-    }
-
-    fn body(&self, effect: &Words) -> Result<Option<Body>, String> {
-        match (effect.flags.body(), effect.body) {
-            (BODY_BYTES, at) => Ok(Some(Body::Bytes(self.part("body", at)?))),
-            (_, [_, length]) if length != 0 => Err("a body is given, but its kind is not bytes".to_owned()),
-            (BODY_ABSENT, _) => Ok(None),
-            (BODY_ORIGINAL, _) => Ok(Some(Body::Original)),
-            _ => Err("there is no body of kind 3".to_owned()),
-        }
-    }
-
-    fn properties(&self, at: [u32; 2]) -> Result<Bytes, String> {
-        let block = self.part("properties", at)?;
-        blocks::check_properties(&block).map(|()| block)
-    }
-
-    fn reason_text(&self, effect: &Words) -> Result<Box<str>, String> {
-        let bytes = match self.body(effect)? {
-            None => return Ok(Box::default()),
-            Some(Body::Bytes(bytes)) => bytes,
-            Some(Body::Original) => return Err("the payload is no reason text".to_owned()),
-        };
-        let text = std::str::from_utf8(&bytes).map_err(|_| "its reason text is not UTF-8".to_owned())?;
-        Ok(Box::from(
-            text.get(..text.floor_char_boundary(REASON_BYTES_MAX))
-                .unwrap_or(text),
-        ))
-    }
-}
-
-/// What a PUBACK or PUBREC may carry as a refusal (tables 3-4 and 3-5) and a module can mean.
-fn reason(code: u32) -> Result<ReasonCode, String> {
-    match code {
-        0x80 => Ok(ReasonCode::UnspecifiedError),
-        0x83 => Ok(ReasonCode::ImplementationSpecificError),
-        0x87 => Ok(ReasonCode::NotAuthorized),
-        0x90 => Ok(ReasonCode::TopicNameInvalid),
-        0x97 => Ok(ReasonCode::QuotaExceeded),
-        0x99 => Ok(ReasonCode::PayloadFormatInvalid),
-        _ => Err(format!(
-            "reason code 0x{code:02x}; it must be 0x80, 0x83, 0x87, 0x90, 0x97 or 0x99"
-        )),
     }
 }

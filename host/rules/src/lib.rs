@@ -11,6 +11,7 @@
 //!                                      IsolatedRule::run -> Outcome and the messages that failed
 //! ```
 
+mod actions;
 mod batch;
 mod blocks;
 mod breaker;
@@ -31,6 +32,7 @@ mod outcome;
 mod section;
 mod ticker;
 mod units;
+mod words;
 
 pub use batch::{BATCH_BYTES_MAX, BATCH_MESSAGES_MAX, Batch, BatchFull, MessageView};
 pub use breaker::Backoff;

@@ -123,7 +123,7 @@ impl Session {
             self.outbound = None;
         }
         if let Some(will) = &mut self.will {
-            will.unlink(now, ends);
+            will.unlink(now);
         }
         self.tick(now, out);
     }

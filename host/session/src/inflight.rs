@@ -250,3 +250,81 @@ impl Inflight {
         self.free.last = id;
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use tidegate_codec::{Message, Properties, QoS, TopicName};
+
+    use super::*;
+    use crate::Time;
+
+    /// A delivery that is told from others by its log entry.
+    fn delivery(number: u64) -> Delivery {
+        Delivery {
+            message: Message {
+                topic: TopicName::new("a").unwrap(),
+                payload: bytes::Bytes::new(),
+                properties: Properties::empty(),
+                qos: QoS::ExactlyOnce,
+                retain: false,
+            },
+            qos: QoS::ExactlyOnce,
+            retain: false,
+            identifiers: Box::default(),
+            received: Time(0),
+            log_entry: NonZeroU64::new(number),
+            group: None,
+        }
+    }
+
+    fn entry(stage: &Stage) -> u64 {
+        let entry = match stage {
+            Stage::Free => None,
+            Stage::Published { delivery, .. } => delivery.log_entry,
+            Stage::Released { log_entry, .. } => *log_entry,
+        };
+        entry.map_or(0, NonZeroU64::get)
+    }
+
+    proptest! {
+        /// [MQTT-2.2.1-4], [MQTT-4.6.0-1]: whatever comes and goes, in whatever order, the rest is resent in its own.
+        #[test]
+        fn agrees_with_a_plain_list(actions in prop::collection::vec((0_u8..9, any::<prop::sample::Index>()), 0..200)) {
+            let mut inflight = Inflight::default();
+            let mut model: Vec<(PacketId, u64)> = Vec::new();
+            for (number, (action, pick)) in (1_u64..).zip(actions) {
+                match action {
+                    0..=3 => {
+                        let packet_id = inflight.push(delivery(number)).unwrap();
+                        prop_assert!(model.iter().all(|&(used, _)| used != packet_id));
+                        model.push((packet_id, number));
+                    }
+                    4..=6 if !model.is_empty() => {
+                        let (packet_id, number) = model.remove(pick.index(model.len()));
+                        prop_assert_eq!(inflight.remove(packet_id).as_ref().map(entry), Some(number));
+                        prop_assert!(inflight.remove(packet_id).is_none());
+                    }
+                    7 if !model.is_empty() => {
+                        let (packet_id, number) = *pick.get(&model);
+                        let first = inflight.release(packet_id).map(NonZeroU64::get);
+                        prop_assert!(first.is_none_or(|entry| entry == number));
+                        prop_assert_eq!(inflight.release(packet_id), None);
+                    }
+                    8 => {
+                        inflight.restart();
+                        let mut resent = Vec::new();
+                        while let Some((packet_id, stage)) = inflight.unsent() {
+                            resent.push((packet_id, entry(stage)));
+                            inflight.resent();
+                        }
+                        prop_assert_eq!(&resent, &model);
+                    }
+                    _ => {}
+                }
+                prop_assert_eq!(usize::from(inflight.len()), model.len());
+                prop_assert!(inflight.counted() <= inflight.len());
+            }
+        }
+    }
+}

@@ -251,11 +251,10 @@ impl Outbound {
         turn.send(Packet::Publish(publish));
     }
 
-    /// Whether a message may be sent for the first time.
+    /// Whether a message may be sent for the first time. What is still to be sent again waits for this window as well,
+    /// so that nothing passes it.
     fn has_room(&self, peer: &Peer, limits: &Limits) -> bool {
-        self.inflight.unsent().is_none()
-            && self.inflight.counted() < window(peer, limits)
-            && self.inflight.len() < limits.inflight_maximum.get()
+        self.inflight.counted() < window(peer, limits) && self.inflight.len() < limits.inflight_maximum.get()
     }
 }
 

@@ -40,10 +40,9 @@ impl PendingWill {
         }
     }
 
-    /// The link is gone: due after the delay, or with the end of the session, whichever comes first [MQTT-3.1.2-8].
-    pub(crate) fn unlink(&mut self, now: Time, session_ends: Option<Time>) {
-        let after_delay = now + self.delay;
-        self.due = Some(session_ends.map_or(after_delay, |ends| after_delay.min(ends)));
+    /// The link is gone: due after the delay. A session that ends before publishes it then [MQTT-3.1.2-8].
+    pub(crate) fn unlink(&mut self, now: Time) {
+        self.due = Some(now + self.delay);
     }
 
     /// When to publish; `None` while there is a link.

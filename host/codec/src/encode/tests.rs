@@ -103,6 +103,7 @@ fn version_3_1_1_gets_neither_reasons_nor_properties() {
 }
 
 #[test]
+#[allow(clippy::too_many_lines)] // A table is as long as it has rows.
 fn packets_that_break_their_own_rules_have_no_encoding() {
     let none = Properties::empty;
     let shared = Subscription {

@@ -40,18 +40,18 @@ fn seed() -> impl Strategy<Value = Seed> {
 
 /// A block of properties among `ids`.
 pub fn of(ids: &'static [u8]) -> impl Strategy<Value = Properties> {
-    vec((select(ids), seed()), 0..6).prop_map(|list| build(list, false))
+    vec((select(ids), seed()), 0..6).prop_map(|list| build(&list, false))
 }
 
 /// The same, with an authentication method in any case.
 pub fn with_method(ids: &'static [u8]) -> impl Strategy<Value = Properties> {
-    vec((select(ids), seed()), 0..6).prop_map(|list| build(list, true))
+    vec((select(ids), seed()), 0..6).prop_map(|list| build(&list, true))
 }
 
-fn build(list: Vec<(u8, Seed)>, method: bool) -> Properties {
+fn build(list: &[(u8, Seed)], method: bool) -> Properties {
     let mut seen = Vec::new();
     let mut builder = PropertiesBuilder::default();
-    for (byte, seed) in &list {
+    for (byte, seed) in list {
         let id = Id::from_byte(*byte).expect("an identifier of table 2-4");
         // More than one subscription identifier is PUBLISH's alone; the byte tables have those.
         if id == Id::UserProperty || !seen.contains(&id) {

@@ -8,31 +8,51 @@ use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use rustix::fs::{FallocateFlags, fallocate, fdatasync};
+use rustix::fs::{FallocateFlags, FlockOperation, fallocate, fdatasync, flock};
 
 use super::{Disk, DiskFile};
 
+/// A file that whoever uses the directory holds a lock on. The system frees it with the process.
+const LOCK_NAME: &str = "lock";
+
 /// A directory of the real file system.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub struct RealDisk {
     directory: PathBuf,
+    _lock: Option<File>,
 }
 
 impl RealDisk {
-    /// Uses `directory`, which is created if it is missing.
+    /// Uses `directory`, which is created if it is missing, alone.
     pub fn new(directory: &Path) -> io::Result<Self> {
         std::fs::create_dir_all(directory)?;
         // The directory's own name must survive too, or the first commit would be lost with it.
         if let Some(parent) = directory.parent().filter(|parent| !parent.as_os_str().is_empty()) {
             File::open(parent)?.sync_all()?;
         }
-        Ok(Self::existing(directory))
+        let lock = OpenOptions::new()
+            .write(true)
+            .create(true)
+            .truncate(false)
+            .open(directory.join(LOCK_NAME))?;
+        match flock(&lock, FlockOperation::NonBlockingLockExclusive) {
+            Ok(()) => Ok(Self {
+                directory: directory.to_path_buf(),
+                _lock: Some(lock),
+            }),
+            Err(rustix::io::Errno::WOULDBLOCK) => Err(io::Error::new(
+                io::ErrorKind::ResourceBusy,
+                "it is open in another process",
+            )),
+            Err(error) => Err(error.into()),
+        }
     }
 
     /// Uses `directory` as it is, for looking only.
     pub fn existing(directory: &Path) -> Self {
         Self {
             directory: directory.to_path_buf(),
+            _lock: None,
         }
     }
 

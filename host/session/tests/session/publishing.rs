@@ -252,15 +252,20 @@ fn nothing_of_3_1_1_is_refused_for_its_number() {
 /// The client sends the message again as a new one, so that the settle of the old one answers nothing.
 #[test]
 fn a_qos_1_settle_of_an_earlier_link_acknowledges_nothing() {
-    let mut pair = Pair::connected(Version::V5, Limits::default());
-    pair.send(Packet::Publish(publish(QoS::AtLeastOnce, 1, "a")));
-    let stale = pair.last_slot();
-    pair.vanish();
-    pair.connect(lasting(Version::V5));
-    pair.send(again(QoS::AtLeastOnce, 1, "a"));
-    let fresh = pair.last_slot();
-    assert_eq!(pair.accept(stale), []);
-    assert_eq!(pair.accept(fresh), [Packet::PubAck(ack(1))]);
+    for with_qos_2 in [false, true] {
+        let mut pair = Pair::connected(Version::V5, Limits::default());
+        if with_qos_2 {
+            pair.send(Packet::Publish(publish(QoS::ExactlyOnce, 9, "b")));
+        }
+        pair.send(Packet::Publish(publish(QoS::AtLeastOnce, 1, "a")));
+        let stale = pair.last_slot();
+        pair.vanish();
+        pair.connect(lasting(Version::V5));
+        pair.send(again(QoS::AtLeastOnce, 1, "a"));
+        let fresh = pair.last_slot();
+        assert_eq!(pair.accept(stale), []);
+        assert_eq!(pair.accept(fresh), [Packet::PubAck(ack(1))]);
+    }
 }
 
 /// An earlier link's QoS 2 message settles while the client is away: it is routed, and the PUBLISH sent again is

@@ -140,3 +140,30 @@ fn a_message_acknowledged_before_it_was_sent_again_is_over() {
         ("c".to_owned(), 3, true)
     );
 }
+
+/// 4.9: what was released over an earlier link does not count against the Receive Maximum of this one, but it does
+/// against the server's own bound.
+#[test]
+fn what_was_released_over_an_earlier_link_counts_for_the_server_alone() {
+    let limits = |maximum| Limits {
+        inflight_maximum: NonZeroU16::new(maximum).unwrap(),
+        ..Limits::default()
+    };
+    let two = || lasting_with(Version::V5, &[Property::ReceiveMaximum(2)]);
+    for (maximum, sent_at_once) in [(2, 0), (4, 2)] {
+        let mut pair = Pair::new(limits(maximum));
+        pair.connect(two());
+        for text in ["a", "b", "c", "d", "e"] {
+            deliver(&mut pair, text, QoS::ExactlyOnce);
+        }
+        pair.send(Packet::PubRec(ack(1)));
+        pair.send(Packet::PubRec(ack(2)));
+        pair.vanish();
+        let received = resumed(pair.reconnect(two()));
+        let texts: Vec<_> = received.iter().map(|(text, ..)| text.as_str()).collect();
+        assert_eq!(texts[..2], ["PUBREL", "PUBREL"]);
+        assert_eq!(texts[2..], ["c", "d"][..sent_at_once]);
+        let next = pair.send(Packet::PubComp(ack(1)));
+        assert_eq!(next.len(), usize::from(sent_at_once == 0));
+    }
+}
