@@ -26,6 +26,10 @@ enum Runs {
     #[default]
     None,
     One(Run),
+    #[allow(
+        clippy::box_collection,
+        reason = "in place it would double the size of every cursor"
+    )]
     Many(Box<VecDeque<Run>>),
 }
 

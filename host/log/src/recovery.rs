@@ -99,7 +99,7 @@ pub(crate) fn recover(
     let mut segments = kept.into_iter();
     for one in segments.by_ref() {
         let number = one.header.number;
-        match pass.read(one).map_err(disk_error("read", &name(number)))? {
+        match pass.read(&one).map_err(disk_error("read", &name(number)))? {
             Content::Frames => {}
             Content::Nothing => unused.push(number),
             Content::Unreadable => set_aside(disk, number)?,
