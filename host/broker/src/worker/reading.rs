@@ -126,8 +126,10 @@ impl Worker {
                 .backlog
                 .as_ref()
                 .is_some_and(|backlog| !backlog.parked.is_empty());
-            let is_over =
-                publish.qos != QoS::AtMostOnce && !client.publisher.is_v5 && !client.session.has_room();
+            // A QoS 2 message sent again may be one that takes up the room itself: parked, it would wait for its own end.
+            let is_repeated = publish.dup && publish.qos == QoS::ExactlyOnce;
+            let counts = publish.qos != QoS::AtMostOnce && !is_repeated;
+            let is_over = counts && !client.publisher.is_v5 && !client.session.has_room();
             if has_parked || is_over {
                 return self.park(key, packet);
             }

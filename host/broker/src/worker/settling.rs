@@ -107,7 +107,12 @@ impl Worker {
     /// More of a client's messages wait: beyond its bound its socket is left unread, and TCP pushes back.
     pub(super) fn charge(&mut self, key: ClientKey, cost: usize) {
         let park_bytes_max = self.settings.park_bytes_max;
-        let Some(client) = self.clients.get_mut(key) else {
+        // A backlog belongs to a connection: one begun without would leave the next one unbounded.
+        let Some(client) = self
+            .clients
+            .get_mut(key)
+            .filter(|client| client.connection.is_some())
+        else {
             return;
         };
         let backlog: &mut Backlog = client.backlog.get_or_insert_default();
