@@ -1,5 +1,5 @@
 # Every target does its own set-up and can be run again at any time.
-.PHONY: setup modules build test lint demo bench clean
+.PHONY: setup modules build test lint demo interop clean
 
 # What a bare Debian machine with rustup and Python 3 still lacks.
 setup:
@@ -26,6 +26,11 @@ lint: setup
 # Real measurements from an MQTT client through a rule to rows. KEEP=1 leaves it running.
 demo:
 	@examples/telemetry/run.sh
+
+# Clients of others (paho-mqtt, mosquitto's where installed) across workers, both versions, every QoS.
+interop: build
+	@.ci/venv
+	.work/venv/bin/python host/broker/tests/interop/run.py
 
 clean:
 	cargo clean

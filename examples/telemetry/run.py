@@ -175,7 +175,7 @@ def swap(broker, fleet):
     times = sorted(at for station in fleet for at in list(station.acknowledged_at) if activated - 0.25 <= at <= ended)
     pause = max((later - earlier for earlier, later in zip(times, times[1:])), default=0)
     print(f"swapped     while {acknowledged(fleet) - before:,} messages were acknowledged; "
-          f"longest wait between two acknowledgements {pause * 1000:.1f} ms")
+          f"longest wait between two of them {pause * 1000:.1f} ms")
 
 
 def await_alarms(alarm_line, seconds=10):

@@ -69,7 +69,7 @@ struct PublishArgs {
     /// Time between two messages of a publisher, as in 1s [default: as fast as the window allows]
     #[arg(long, value_parser = value::duration)]
     every: Option<Duration>,
-    /// Messages that a publisher may have in flight; at QoS 0, messages a write [default: 20; with --every, 1000]
+    /// Messages that a publisher may have in flight; at QoS 0, messages a write [default: 20; with --every, 100]
     #[arg(long)]
     window: Option<u16>,
     /// Topic, with {i}, {i%N} and {rand}
@@ -157,7 +157,7 @@ impl LoadArgs {
         plan.publish.pace = publish.every.map_or(Pace::Saturated, Pace::Every);
         plan.publish.window = publish
             .window
-            .unwrap_or(if publish.every.is_some() { 1000 } else { 20 });
+            .unwrap_or(if publish.every.is_some() { 100 } else { 20 });
         plan.publish.topic = publish.topic.clone();
         plan.publish.payload = publish.payload.clone();
         plan.publish.client_id = publish.publisher_id.clone();

@@ -12,7 +12,7 @@ mod traffic;
 
 use std::io;
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, SyncSender, TrySendError};
+use std::sync::mpsc::{Receiver, SyncSender, TryRecvError, TrySendError};
 use std::time::Duration;
 
 use mio::{Events, Poll, Token, Waker};
@@ -193,7 +193,13 @@ impl Generator {
     }
 
     fn obey(&mut self) {
-        while let Ok(command) = self.commands.try_recv() {
+        loop {
+            let command = match self.commands.try_recv() {
+                Ok(command) => command,
+                // The controller has given up.
+                Err(TryRecvError::Disconnected) if self.phase != Phase::Close => Command::Close,
+                Err(_) => return,
+            };
             let now = clock::now();
             // What was counted before belongs to the phase that ends here.
             self.report(now);

@@ -1,8 +1,8 @@
 //! Processor time and memory of another process, from /proc.
 //!
-//! Processor time is the sum over the process' threads of what the scheduler counted, in nanoseconds; a thread that ends
-//! takes its share with it, so that brokers which start and end threads per message are flattered. Where the kernel
-//! has no schedstat, it is utime + stime in clock ticks. Memory is what smaps_rollup says.
+//! Processor time is the sum over the process' threads of what the scheduler counted, in nanoseconds. A thread that ends
+//! takes its share with it; then, and where the kernel has no schedstat, it is utime + stime of the whole process, in
+//! clock ticks. Memory is what smaps_rollup says.
 
 use std::path::PathBuf;
 
@@ -33,9 +33,11 @@ pub enum ProcessError {
 pub struct ProcessUse {
     /// When, in nanoseconds of the clock.
     pub at: u64,
-    /// Processor time, user and system, in nanoseconds.
+    /// Processor time, user and system, of the threads that live, in nanoseconds.
     pub cpu: u64,
-    /// Share of it in user code, by clock ticks, in nanoseconds.
+    /// The same of the whole process, by clock ticks, in nanoseconds.
+    pub ticks: u64,
+    /// Share of that in user code.
     pub user: u64,
     /// Resident memory, in bytes.
     pub resident_bytes: u64,
@@ -65,6 +67,7 @@ impl Watch {
         Ok(ProcessUse {
             at: clock::now(),
             cpu: scheduled.unwrap_or(stat.user + stat.system),
+            ticks: stat.user + stat.system,
             user: stat.user,
             resident_bytes,
             private_bytes,
@@ -123,7 +126,15 @@ impl Watch {
 impl ProcessUse {
     /// Processor time since `earlier`, in nanoseconds.
     pub fn cpu_since(&self, earlier: &Self) -> u64 {
-        self.cpu.saturating_sub(earlier.cpu)
+        let (living, whole) = (
+            self.cpu.saturating_sub(earlier.cpu),
+            self.ticks.saturating_sub(earlier.ticks),
+        );
+        // Both ends of the coarser count are rounded; more than that apart means that a thread has ended.
+        match whole > living + 2 * tick() {
+            true => whole,
+            false => living,
+        }
     }
 
     /// Cores kept busy since `earlier`.
@@ -142,11 +153,15 @@ fn parse_stat(text: &str) -> Option<Stat> {
     // The name in parentheses may itself hold spaces and parentheses: count from its end.
     let (_, fields) = text.rsplit_once(") ")?;
     let mut fields = fields.split_ascii_whitespace().skip(11);
-    let tick = SECOND / u64::from(rustix::param::clock_ticks_per_second().max(1) as u32);
     Some(Stat {
-        user: fields.next()?.parse::<u64>().ok()? * tick,
-        system: fields.next()?.parse::<u64>().ok()? * tick,
+        user: fields.next()?.parse::<u64>().ok()? * tick(),
+        system: fields.next()?.parse::<u64>().ok()? * tick(),
     })
+}
+
+/// A clock tick in nanoseconds.
+fn tick() -> u64 {
+    SECOND / rustix::param::clock_ticks_per_second().max(1)
 }
 
 fn kibibytes(text: &str, names: &[&str]) -> u64 {
@@ -169,8 +184,7 @@ mod tests {
     fn a_name_with_spaces_and_parentheses_does_not_shift_the_fields() {
         let text = "7 (a) b (c) S 1 7 7 0 -1 4194560 1 2 3 4 250 50 0 0 20 0 3 0 1 2 3";
         let stat = parse_stat(text).unwrap();
-        let tick = SECOND / rustix::param::clock_ticks_per_second();
-        assert_eq!((stat.user, stat.system), (250 * tick, 50 * tick));
+        assert_eq!((stat.user, stat.system), (250 * tick(), 50 * tick()));
         assert!(parse_stat("nothing").is_none());
     }
 
@@ -187,6 +201,21 @@ mod tests {
         assert!(after.private_bytes > 0 && after.resident_bytes >= after.private_bytes);
         let text = Watch::new(u32::MAX).read().unwrap_err().to_string();
         assert!(text.contains("4294967295"), "{text}");
+    }
+
+    #[test]
+    fn what_an_ended_thread_used_still_counts() {
+        let used = |cpu: u64, ticks: u64| ProcessUse {
+            cpu: cpu * tick(),
+            ticks: ticks * tick(),
+            ..ProcessUse::default()
+        };
+        assert_eq!(
+            used(15, 16).cpu_since(&used(10, 10)),
+            5 * tick(),
+            "rounding is not a thread"
+        );
+        assert_eq!(used(4, 30).cpu_since(&used(10, 10)), 20 * tick());
     }
 
     #[test]

@@ -12,6 +12,6 @@ pub fn short(target: SocketAddr) -> LoadPlan {
     plan.warm_up = Duration::ZERO;
     plan.duration = Duration::from_millis(300);
     plan.interval = Duration::from_millis(100);
-    plan.drain = Duration::from_millis(500);
+    plan.drain = Duration::from_secs(3);
     plan
 }

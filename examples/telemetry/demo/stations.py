@@ -12,6 +12,8 @@ import paho.mqtt.client as mqtt
 
 # Messages of one client on the way at once.
 WINDOW = 200
+# How long the year lasts, where the machine can keep up: long enough to see it pass, and the swap within it.
+SECONDS = 6
 # What a broken sensor sends. Nobody measured these: they are here to be refused.
 OUT_OF_RANGE = json.dumps({"station": "broken-sensor", "time": "never", "temperature": 999.9, "unit": "F"}).encode()
 GARBLED = b"broken-sensor 39.2F \xff"
@@ -48,7 +50,7 @@ def connect(client, port):
 
 
 class Station(threading.Thread):
-    """One client that publishes its messages in order at QoS 1, `WINDOW` of them unacknowledged at most."""
+    """One client that publishes its messages in order at QoS 1 over `SECONDS`, `WINDOW` unacknowledged at most."""
 
     def __init__(self, name, protocol, port, messages):
         super().__init__(name=name, daemon=True)
@@ -57,7 +59,7 @@ class Station(threading.Thread):
         self.sent = self.refused = 0
         self.acknowledged_at = []
         self.failure = None
-        # Set to let the last quarter go: so there is traffic left when the module is swapped, however fast the rest was.
+        # Set to let the last quarter go: so there are messages left for the new module, however slow its deployment was.
         self.last_quarter = threading.Event()
         self.ended = False
         self.room = threading.Semaphore(WINDOW)
@@ -84,9 +86,14 @@ class Station(threading.Thread):
 
     def run(self):
         held_from = len(self.messages) * 3 // 4
+        started = time.monotonic()
         for position, message in enumerate(self.messages):
             if position == held_from:
                 self.last_quarter.wait()
+            ahead = started + SECONDS * position / len(self.messages) - time.monotonic()
+            # Many small sleeps cost more than they are worth.
+            if ahead > 0.01:
+                time.sleep(ahead)
             self.room.acquire()
             if self.ended:
                 return

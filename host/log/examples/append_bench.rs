@@ -10,10 +10,12 @@
 #![allow(
     clippy::print_stdout,
     clippy::unwrap_used,
+    clippy::expect_used,
     clippy::disallowed_methods,
     reason = "a measurement: it prints, asks for the time and gives up on the first error"
 )]
 
+use std::collections::VecDeque;
 use std::fs::File;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
@@ -27,6 +29,7 @@ use tidegate_log::{
 };
 
 const SINK: CursorId = CursorId(0);
+const SLOW: CursorId = CursorId(1);
 /// Appends in a batch: a busy worker's tick.
 const BATCH: u64 = 100;
 /// Appends not yet durable at which the load waits for a receipt, as a window of clients would.
@@ -65,6 +68,39 @@ enum Consumer {
     Most,
 }
 
+type Told = (Sequence, Instant);
+
+/// Batches handed over and not yet durable.
+#[derive(Default)]
+struct Load {
+    handed: VecDeque<Told>,
+    durable: u64,
+    /// From hand-over to durability.
+    times: Vec<Duration>,
+}
+
+impl Load {
+    fn handed(&mut self, last: Sequence) {
+        self.handed.push_back((last, Instant::now()));
+    }
+
+    /// A receipt that is there, or the next one if too much is in flight.
+    fn next_receipt(&self, receipts: &Receiver<Told>) -> Option<Told> {
+        let last = self.handed.back().map_or(0, |(last, _)| last.0);
+        match last.saturating_sub(self.durable) > IN_FLIGHT {
+            true => receipts.recv().ok(),
+            false => receipts.try_recv().ok(),
+        }
+    }
+
+    fn settle(&mut self, (through, at): &Told) {
+        self.durable = through.0;
+        while let Some((_, handed)) = self.handed.pop_front_if(|(last, _)| *last <= *through) {
+            self.times.push(at.saturating_duration_since(handed));
+        }
+    }
+}
+
 struct Run {
     directory: PathBuf,
     time: Duration,
@@ -89,7 +125,7 @@ fn bare_fdatasync(directory: &Path) {
 }
 
 impl Run {
-    fn open(&self, name: &str) -> (Arc<Log>, Receiver<(Sequence, Instant)>) {
+    fn open(&self, name: &str) -> (Arc<Log>, Receiver<Told>) {
         let (told, receipts) = sync_channel(1 << 16);
         let on_commit = move |commit| match commit {
             Commit::Durable { through } => told.try_send((through, Instant::now())).unwrap(),
@@ -107,58 +143,34 @@ impl Run {
     fn appends(&self, what: &str, size: usize, consumer: Consumer) {
         let (log, receipts) = self.open("appends");
         let body = vec![7; size];
-        let bare = [SINK];
-        let slow = [SINK, CursorId(1)];
-        let (begun, cpu) = (Instant::now(), cpu());
-        let (mut batch, mut sent, mut durable) = (Batch::default(), 0, 0);
-        let mut waiting: std::collections::VecDeque<(u64, Instant)> = Default::default();
-        let mut times = Vec::new();
-        let mut settle = |durable: &mut u64,
-                          (through, at): (Sequence, Instant),
-                          waiting: &mut std::collections::VecDeque<(u64, Instant)>| {
-            *durable = through.0;
-            while let Some((last, handed)) = waiting.front().copied().filter(|(last, _)| *last <= through.0) {
-                debug_assert!(last <= through.0);
-                times.push(at.saturating_duration_since(handed));
-                waiting.pop_front();
-            }
-        };
+        let (mut batch, mut sent, mut load) = (Batch::default(), 0u64, Load::default());
+        let (begun, before) = (Instant::now(), cpu());
         while begun.elapsed() < self.time {
             for _ in 0..BATCH {
                 sent += 1;
-                let kept = consumer == Consumer::Most && sent % 1000 == 0;
-                let lanes = if kept { &slow[..] } else { &bare[..] };
+                let kept = consumer == Consumer::Most && sent.is_multiple_of(1000);
+                let lanes: &[CursorId] = if kept { &[SINK, SLOW] } else { &[SINK] };
                 batch
                     .push(Timestamp(1), &[Entry { lanes, body: &body }], &[])
                     .unwrap();
             }
-            let last = loop {
+            loop {
                 match log.append(&mut batch) {
-                    Ok(appended) => break appended.last.0,
-                    Err(AppendError::Full { .. }) => {
-                        settle(&mut durable, receipts.recv().unwrap(), &mut waiting)
-                    }
+                    Ok(appended) => break load.handed(appended.last),
+                    Err(AppendError::Full { .. }) => load.settle(&receipts.recv().unwrap()),
                     Err(error) => panic!("{error}"),
                 }
-            };
-            waiting.push_back((last, Instant::now()));
-            while let Ok(receipt) = receipts.try_recv() {
-                settle(&mut durable, receipt, &mut waiting);
-                if consumer != Consumer::None {
-                    log.ack(&[Ack::all(SINK)]);
-                }
             }
-            while last - durable > IN_FLIGHT {
-                settle(&mut durable, receipts.recv().unwrap(), &mut waiting);
+            while let Some(receipt) = load.next_receipt(&receipts) {
+                load.settle(&receipt);
                 if consumer != Consumer::None {
                     log.ack(&[Ack::all(SINK)]);
                 }
             }
         }
-        let (time, cpu) = (begun.elapsed().as_secs_f64(), cpu_since(cpu));
-        let rate = sent as f64 / time;
-        let each = cpu.as_secs_f64() * 1e6 / sent as f64;
-        let latency = percentiles(&mut times);
+        let rate = sent as f64 / begun.elapsed().as_secs_f64();
+        let each = cpu_since(before).as_secs_f64() * 1e6 / sent as f64;
+        let latency = percentiles(&mut load.times);
         let stats = log.stats();
         println!(
             "{what}, {size} B: {rate:.0}/s, {each:.2} us of CPU each, durable in {latency}, {} segments, {} live",
@@ -223,7 +235,7 @@ impl Run {
                 while receipts.try_recv().is_ok() {}
             }
             drop(log);
-            let begun = Instant::now();
+            let (begun, before) = (Instant::now(), cpu());
             let (log, report) = Log::open(
                 &self.directory.join("recovery"),
                 Options::default(),
@@ -231,10 +243,10 @@ impl Run {
             )
             .unwrap();
             let time = begun.elapsed().as_secs_f64();
-            let rate = report.bytes as f64 / time / 1e9;
+            let gigabytes = report.bytes as f64 / 1e9;
+            let (rate, of_cpu) = (gigabytes / time, gigabytes / cpu_since(before).as_secs_f64());
             println!(
-                "recovery, {size} B: {:.2} GB in {time:.2} s: {rate:.2} GB/s",
-                report.bytes as f64 / 1e9
+                "recovery, {size} B: {gigabytes:.2} GB in {time:.2} s: {rate:.2} GB/s, {of_cpu:.2} GB/s of CPU"
             );
             let begun = Instant::now();
             let read = log

@@ -61,6 +61,8 @@ pub(crate) struct Committer {
 struct Active {
     file: Arc<dyn DiskFile>,
     end: u64,
+    /// A mark was written that no fsync has covered.
+    marked: bool,
 }
 
 #[derive(Default)]
@@ -160,14 +162,7 @@ impl Core {
         for piece in group.pieces.iter_mut().skip(group.written.len()) {
             let mut begun = None;
             if piece.rotate || active.is_none() {
-                let segment = lock(&self.spares).ready.pop_front();
-                let segment = segment.ok_or_else(|| io::Error::other("no segment was prepared"))?;
-                *active = Some(Active {
-                    file: Arc::clone(&segment.file),
-                    end: HEADER_BYTES as u64,
-                });
-                begun = Some(segment);
-                self.housekeeping.raise();
+                begun = Some(self.begin_segment(active, &mut group.unsynced)?);
             }
             let Some(active) = active.as_mut() else { break };
             let mut result = Ok(());
@@ -193,8 +188,31 @@ impl Core {
             }
             group.written.push((active.end, begun));
             active.end += piece.bytes.len() as u64;
+            active.marked = false;
         }
         Ok(())
+    }
+
+    /// Takes the next prepared segment into use.
+    fn begin_segment(
+        &self,
+        active: &mut Option<Active>,
+        unsynced: &mut Vec<Arc<dyn DiskFile>>,
+    ) -> io::Result<Segment> {
+        let segment = lock(&self.spares).ready.pop_front();
+        let segment = segment.ok_or_else(|| io::Error::other("no segment was prepared"))?;
+        let file = Arc::clone(&segment.file);
+        let end = HEADER_BYTES as u64;
+        let left = active.replace(Active {
+            file,
+            end,
+            marked: false,
+        });
+        if !self.omitted.omits(Step::SyncLeftMark) {
+            unsynced.extend(left.filter(|left| left.marked).map(|left| left.file));
+        }
+        self.housekeeping.raise();
+        Ok(segment)
     }
 
     fn header_begun(&self, segment: &Segment) -> Header {
@@ -244,7 +262,10 @@ impl Core {
             .file
             .write_at(active.end, &mark(through, at, self.checksum))
         {
-            Ok(()) => active.end += MARK_BYTES as u64,
+            Ok(()) => {
+                active.end += MARK_BYTES as u64;
+                active.marked = true;
+            }
             // The next frame goes where the mark would have stood.
             Err(error) if is_full(&error) => {}
             Err(error) => return Err(error),

@@ -5,6 +5,7 @@
 //! cursor are in order and do not overlap. Knows nothing of segments and offsets, so cleaning never touches it.
 
 use std::collections::{HashMap, VecDeque};
+use std::hash::{BuildHasherDefault, Hasher};
 
 use crate::id::{CursorId, EntryId};
 
@@ -26,6 +27,10 @@ enum Runs {
     #[default]
     None,
     One(Run),
+    #[allow(
+        clippy::box_collection,
+        reason = "in place it would double the size of every cursor"
+    )]
     Many(Box<VecDeque<Run>>),
 }
 
@@ -43,7 +48,27 @@ pub struct Pending {
 /// All cursors of a log.
 #[derive(Debug, Default)]
 pub(crate) struct Cursors {
-    pages: HashMap<u32, Page>,
+    pages: HashMap<u32, Page, BuildHasherDefault<PageHasher>>,
+}
+
+/// Spreads page numbers, which nobody outside the node chooses, over the table.
+#[derive(Default)]
+struct PageHasher(u64);
+
+impl Hasher for PageHasher {
+    fn write(&mut self, bytes: &[u8]) {
+        bytes.iter().for_each(|byte| self.write_u32(u32::from(*byte)));
+    }
+
+    fn write_u32(&mut self, number: u32) {
+        // Fibonacci hashing: the table looks at the highest and the lowest bits.
+        let mixed = (self.0 ^ u64::from(number)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        self.0 = mixed ^ (mixed >> 32);
+    }
+
+    fn finish(&self) -> u64 {
+        self.0
+    }
 }
 
 #[derive(Debug)]

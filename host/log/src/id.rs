@@ -17,7 +17,8 @@ impl CursorId {
     pub const KEYED: Self = Self(u32::MAX);
 }
 
-/// Position of a frame in the order of appends. The first one is 1; 0 means "before everything".
+/// Position of a frame in the order of the log. The first one is 1; 0 means "before everything". Acknowledgements that come
+/// alone take sequences too, so those of appends have gaps.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct Sequence(pub u64);
 

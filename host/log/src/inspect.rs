@@ -52,7 +52,7 @@ pub fn inspect_disk(disk: Arc<dyn Disk>, out: &mut dyn Write) -> Result<Recovery
     let mut pass = Pass::new(checksum, committed, epoch);
     for one in kept {
         let number = one.header.number;
-        pass.read(one)
+        pass.read(&one)
             .map_err(|source| InspectError::Read { number, source })?;
     }
     pass.finish();

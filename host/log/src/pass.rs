@@ -25,6 +25,14 @@ pub(crate) enum Content {
     Unreadable,
 }
 
+/// What a walk through a segment met.
+#[derive(Default)]
+struct Walked {
+    /// Sequence of the first frame that stays.
+    first: Option<u64>,
+    damaged: bool,
+}
+
 /// One pass over all segments from front to back.
 pub(crate) struct Pass {
     pub index: Index,
@@ -72,41 +80,61 @@ impl Pass {
     }
 
     /// Reads one segment.
-    pub(crate) fn read(&mut self, one: Opened) -> io::Result<Content> {
-        let Opened {
-            header,
-            file,
-            size,
-            header_damaged,
-        } = one;
-        let segment = Segment::new(&header, Arc::clone(&file), size);
+    pub(crate) fn read(&mut self, one: &Opened) -> io::Result<Content> {
+        let header = one.header;
         if self.floor.is_none() {
             self.floor = Some(header.after);
             self.expected = header.begun.then_some(header.after + 1);
         }
+        let segment = Segment::new(&header, Arc::clone(&one.file), one.size);
         match header.cleaned {
             Some(_) => self.index.segments.push(segment),
             None => self.index.begin(segment),
         }
-        let mut scanner = Scanner::new(&*file, self.checksum, (HEADER_BYTES as u64, size), header.after);
-        let frames = self.report.frames;
-        let (mut damaged, mut first) = (false, u64::MAX);
+        let walked = self.walk(one)?;
+        if let Some(cleaned) = header.cleaned {
+            self.settle_damage(None);
+            self.expected = Some(cleaned.last + 1);
+            self.index.applied = self.index.applied.max(cleaned.last);
+        }
+        self.report.segments += 1;
+        self.report.bytes += self.index.segments.last().map_or(0, |segment| segment.end);
+        if walked.first.is_none() && header.cleaned.is_none() {
+            self.index.segments.pop();
+            return Ok(match walked.damaged && self.checksum.seed == 0 {
+                true => Content::Unreadable,
+                false => Content::Nothing,
+            });
+        }
+        if one.header_damaged {
+            self.judge_header(&header, walked.first);
+        }
+        Ok(Content::Frames)
+    }
+
+    /// Applies the frames of `one` up to its end, or to where the log is torn.
+    fn walk(&mut self, one: &Opened) -> io::Result<Walked> {
+        let header = &one.header;
+        let span = (HEADER_BYTES as u64, one.size);
+        let mut scanner = Scanner::new(&*one.file, self.checksum, span, header.after);
+        let mut walked = Walked::default();
         while !self.torn() {
             match scanner.next()? {
                 Found::Frame { offset, frame } => {
                     if frame.kind == Kind::Append {
-                        if !self.judge(frame.sequence, &header, offset) {
+                        if !self.judge(frame.sequence, header, offset) {
                             continue;
                         }
-                        first = first.min(frame.sequence);
+                        walked.first.get_or_insert(frame.sequence);
                         self.report.frames += 1;
                     }
                     self.index.apply(&frame, offset);
                 }
                 Found::Damage { offset, bytes } => {
-                    damaged = true;
+                    walked.damaged = true;
+                    let segment = header.number;
                     self.open_damage.push(Damage {
-                        segment: header.number,
+                        segment,
                         offset,
                         bytes,
                         lost: None,
@@ -115,44 +143,32 @@ impl Pass {
                 Found::End => break,
             }
         }
-        if let Some(cleaned) = header.cleaned {
-            self.settle_damage(None);
-            self.expected = Some(cleaned.last + 1);
-            self.index.applied = self.index.applied.max(cleaned.last);
-        }
-        self.report.segments += 1;
-        self.report.bytes += self.index.segments.last().map_or(0, |segment| segment.end);
-        let empty = self.report.frames == frames && header.cleaned.is_none();
-        if header_damaged && !empty {
-            let segment = self.index.segments.last();
-            match segment.filter(|_| first > self.committed) {
-                Some(segment) => {
-                    let torn = Header {
-                        after: segment.after.max(first - 1),
-                        begun: true,
-                        ..header
-                    };
-                    self.torn_headers.push(torn);
-                }
-                None => {
-                    let (segment, bytes) = (header.number, HEADER_BYTES as u64);
-                    self.note(Damage {
-                        segment,
-                        offset: 0,
-                        bytes,
-                        lost: None,
-                    });
-                }
+        Ok(walked)
+    }
+
+    /// One copy of `header` or both are damaged: torn with frames that were never committed, or rotten.
+    fn judge_header(&mut self, header: &Header, first: Option<u64>) {
+        let uncommitted = first.filter(|first| *first > self.committed && header.cleaned.is_none());
+        match uncommitted.zip(self.index.segments.last()) {
+            Some((first, segment)) => {
+                let (seed, after) = (self.checksum.seed, segment.after.max(first - 1));
+                self.torn_headers.push(Header {
+                    seed,
+                    after,
+                    begun: true,
+                    ..*header
+                });
+            }
+            None => {
+                let (segment, bytes) = (header.number, HEADER_BYTES as u64);
+                self.note(Damage {
+                    segment,
+                    offset: 0,
+                    bytes,
+                    lost: None,
+                });
             }
         }
-        if empty {
-            self.index.segments.pop();
-        }
-        Ok(match empty {
-            false => Content::Frames,
-            true if self.checksum.seed == 0 && damaged => Content::Unreadable,
-            true => Content::Nothing,
-        })
     }
 
     /// Whether the frame `sequence` at `offset` is to be kept, by what is missing before it.

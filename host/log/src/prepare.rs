@@ -27,12 +27,15 @@ impl Core {
         loop {
             // Held throughout: only preparing and taking a prepared segment into use need it.
             let mut spares = lock(&self.spares);
-            let wanted = {
-                let staging = lock(&self.staging);
-                staging.poisoned.is_none() && staging.spares < self.options.spare_segments.max(1)
-            };
-            if !wanted {
-                return prepared;
+            {
+                let mut staging = lock(&self.staging);
+                if staging.spares >= self.options.spare_segments.max(1) {
+                    staging.no_room = None;
+                    return prepared;
+                }
+                if staging.poisoned.is_some() {
+                    return prepared;
+                }
             }
             match self.prepare_one(spares.next_number) {
                 Ok(segment) => {

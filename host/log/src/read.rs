@@ -3,6 +3,7 @@
 //! Invariant: every entry returned passed its checksum; one that does not is returned as lost, never left out. No lock is
 //! held while the disk works. Keeps no position: the reader does.
 
+use std::io;
 use std::sync::Arc;
 
 use bytes::Bytes;
@@ -95,15 +96,21 @@ fn read_segment(
         MANY_BYTES
     };
     let mut scanner = Scanner::new(&*file, checksum, (first.from, first.end), 0).reading(block);
+    // Where the last entry's frame begins: the next entry may stand in the same one.
+    let mut frame = (Sequence(0), 0);
     for place in places {
         if *left == 0 {
             return Ok(());
+        }
+        if frame.0 == place.entry.sequence {
+            scanner.seek(frame.1);
         }
         if place.from > scanner.offset() {
             scanner.seek(place.from);
         }
         match find(&mut scanner, place) {
-            Ok(Ok(delivery)) => {
+            Ok(Ok((delivery, offset))) => {
+                frame = (place.entry.sequence, offset);
                 *left = left.saturating_sub(delivery.body.len().max(1));
                 batch.deliveries.push(delivery);
             }
@@ -124,8 +131,9 @@ fn read_segment(
     Ok(())
 }
 
-/// The entry of `place`, or the damage that stands there instead. Leaves the scanner at the frame it looked at last.
-fn find(scanner: &mut Scanner<'_>, place: &Place) -> std::io::Result<Result<Delivery, Damage>> {
+/// The entry of `place` and where its frame begins, or the damage that stands there instead. Leaves the scanner behind that
+/// frame, or at the first one that comes after the place.
+fn find(scanner: &mut Scanner<'_>, place: &Place) -> io::Result<Result<(Delivery, u64), Damage>> {
     let sequence = place.entry.sequence;
     let lost = Some((sequence, sequence));
     let mut damage = Damage {
@@ -141,14 +149,15 @@ fn find(scanner: &mut Scanner<'_>, place: &Place) -> std::io::Result<Result<Deli
             // A mark bears the sequence of the append before it.
             Found::Frame { frame, .. }
                 if frame.entry_count() == 0 && Sequence(frame.sequence) == sequence => {}
-            Found::Frame { frame, .. } => {
+            Found::Frame { offset, frame } => {
                 let same = Sequence(frame.sequence) == sequence;
                 let entry = frame
                     .entries()
                     .find(|entry| same && entry.index == place.entry.index);
-                let found = entry.map(|entry| delivery(place.entry, frame.at, &entry));
-                // The next entry may stand in the same frame.
-                scanner.seek(before);
+                let found = entry.map(|entry| (delivery(place.entry, frame.at, &entry), offset));
+                if found.is_none() {
+                    scanner.seek(before);
+                }
                 return Ok(found.ok_or(damage));
             }
             Found::Damage { offset, bytes } => (damage.offset, damage.bytes) = (offset, bytes),

@@ -20,7 +20,7 @@ use crate::frame::{Checksum, Kind, MARK_BYTES, mark};
 use crate::index::Index;
 use crate::pass::{Content, Pass};
 use crate::scan::{Found, Scanner};
-use crate::segment::{BadHeader, CLEANED_NAME, HEADER_BYTES, Header, VERSION, name, number};
+use crate::segment::{BadHeader, CLEANED_NAME, HEADER_BYTES, Header, Segment, VERSION, name, number};
 use crate::step::{Omitted, Step};
 
 /// What opening found.
@@ -99,7 +99,7 @@ pub(crate) fn recover(
     let mut segments = kept.into_iter();
     for one in segments.by_ref() {
         let number = one.header.number;
-        match pass.read(one).map_err(disk_error("read", &name(number)))? {
+        match pass.read(&one).map_err(disk_error("read", &name(number)))? {
             Content::Frames => {}
             Content::Nothing => unused.push(number),
             Content::Unreadable => set_aside(disk, number)?,
@@ -243,48 +243,45 @@ fn last_mark(one: &Opened, checksum: Checksum) -> io::Result<Option<u64>> {
 /// Cuts the last segment behind its last frame, so that what is torn or reserved never meets a sequence given again, and
 /// makes durable what is kept: a process that was killed leaves frames that only the system's memory holds.
 fn make_whole(pass: &mut Pass, omitted: Omitted) -> Result<(), OpenError> {
-    for (damage, through) in &pass.torn_marks {
-        let Some(segment) = pass
-            .index
+    let find = |number| {
+        pass.index
             .segments
             .iter()
-            .find(|one| one.number == damage.segment)
-        else {
+            .find(|one: &&Segment| one.number == number)
+    };
+    for (damage, through) in &pass.torn_marks {
+        let Some(segment) = find(damage.segment) else {
             continue;
         };
-        let marks =
-            mark(*through, segment.first_at, pass.checksum).repeat(damage.bytes as usize / MARK_BYTES);
+        // Of one torn at the end of a segment, only the part that is there was seen.
+        let marks = damage.bytes.div_ceil(MARK_BYTES as u64) as usize;
+        let marks = mark(*through, segment.first_at, pass.checksum).repeat(marks);
         let failed = disk_error("write", &name(segment.number));
         segment.file.write_at(damage.offset, &marks).map_err(failed)?;
     }
     for header in &pass.torn_headers {
-        let Some(segment) = pass.index.segments.iter().find(|one| one.number == header.number) else {
+        let Some(segment) = find(header.number) else {
             continue;
         };
         let failed = disk_error("write", &name(segment.number));
         segment.file.write_at(0, &header.encode()).map_err(failed)?;
     }
     if let Some(last) = pass.index.segments.last_mut() {
-        last.file
-            .set_size(last.end)
-            .map_err(disk_error("cut", &name(last.number)))?;
+        let failed = disk_error("cut", &name(last.number));
+        last.file.set_size(last.end).map_err(failed)?;
         last.file_bytes = last.end;
     }
-    let uncertain = pass
-        .index
-        .segments
-        .iter()
-        .rev()
-        .take_while(|segment| segment.last > pass.committed);
-    let last = pass.index.segments.iter().rev().take(1);
-    for segment in last
-        .chain(uncertain.skip(1))
-        .filter(|_| !omitted.omits(Step::SyncRecovered))
-    {
-        segment
-            .file
-            .sync()
-            .map_err(disk_error("sync", &name(segment.number)))?;
+    if omitted.omits(Step::SyncRecovered) {
+        return Ok(());
+    }
+    let latest = || pass.index.segments.iter().rev();
+    let uncommitted = latest()
+        .take_while(|segment| segment.last > pass.committed)
+        .count();
+    // And the one before those: its last mark may not be durable.
+    for segment in latest().take(uncommitted + 1) {
+        let failed = disk_error("sync", &name(segment.number));
+        segment.file.sync().map_err(failed)?;
     }
     Ok(())
 }

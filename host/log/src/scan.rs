@@ -7,7 +7,7 @@ use std::io;
 
 use crate::disk::DiskFile;
 use crate::frame::{
-    ALIGNMENT, Checksum, Frame, HEADER_BYTES as FRAME_HEADER, Parsed, claimed_sequence, parse,
+    ALIGNMENT, Checksum, Frame, HEADER_BYTES as FRAME_HEADER, Parsed, claimed_sequence, parse, parse_own,
 };
 
 /// Read at once.
@@ -65,12 +65,10 @@ impl<'f> Scanner<'f> {
         match frame_size(&mut self.window, self.checksum, offset, self.end)? {
             Some(size) => {
                 self.offset += size as u64;
-                let bytes = self.window.at(offset, size)?;
-                match parse(bytes, self.checksum) {
-                    Parsed::Frame(frame) => Ok(Found::Frame { offset, frame }),
-                    // The window gave these very bytes a moment ago.
-                    Parsed::Incomplete(_) | Parsed::Invalid => Err(io::ErrorKind::UnexpectedEof.into()),
-                }
+                // The very bytes that were checked a moment ago, still in the window.
+                let frame = parse_own(self.window.at(offset, size)?);
+                let frame = frame.ok_or(io::ErrorKind::UnexpectedEof)?;
+                Ok(Found::Frame { offset, frame })
             }
             None => self.resynchronise(),
         }
@@ -90,7 +88,17 @@ impl<'f> Scanner<'f> {
             if word.is_empty() {
                 break;
             }
-            let blank = word.iter().all(|byte| *byte == 0);
+            // What was reserved and not used is zeros, mostly tens of megabytes of them.
+            let blank = bytes
+                .chunks_exact(ALIGNMENT)
+                .take_while(|word| is_blank(word))
+                .count()
+                * ALIGNMENT;
+            if blank > 0 {
+                offset += blank as u64;
+                continue;
+            }
+            let blank = is_blank(word);
             let plausible = claimed_sequence(bytes)
                 .is_some_and(|claimed| claimed >= self.after && claimed - self.after < SEQUENCES_MAX);
             if offset > from && !blank && plausible {
@@ -114,6 +122,10 @@ impl<'f> Scanner<'f> {
             bytes => Ok(Found::Damage { offset: from, bytes }),
         }
     }
+}
+
+fn is_blank(word: &[u8]) -> bool {
+    word.iter().all(|byte| *byte == 0)
 }
 
 /// Bytes of the frame at `offset`, if there is one that ends before `end`.

@@ -7,6 +7,8 @@
 pub(crate) enum Step {
     /// fsync of appended frames before they are reported.
     SyncFrames,
+    /// fsync of the last mark of a segment when the next one is taken into use, or a crash makes it look damaged.
+    SyncLeftMark,
     /// fsync of the directory before frames go into a prepared segment.
     SyncPreparedName,
     /// fsync of a cleaned segment before it takes the place of others.

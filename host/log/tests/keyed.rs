@@ -1,4 +1,10 @@
 //! Keyed state follows the log: what an append changed is there after any restart, applied or not.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    reason = "a test fails by panicking"
+)]
 #![cfg(feature = "keyed")]
 
 use std::sync::Arc;
@@ -120,17 +126,17 @@ fn changes_are_applied_while_the_log_runs() {
     let directory = tempfile::tempdir().unwrap();
     let log = open(directory.path());
     let keyed = KeyedState::open(Arc::clone(&log), &directory.path().join("keyed")).unwrap();
-    let last = (0..1_000u32).map(|n| {
+    let mut last = Sequence(0);
+    for n in 0..1_000u32 {
         let key = (n % 100).to_be_bytes();
-        append(
+        last = append(
             &log,
             Change::Put {
                 key: &key,
                 value: &n.to_be_bytes(),
             },
-        )
-    });
-    let last = last.last().unwrap();
+        );
+    }
     let mut rounds = 0;
     while keyed.applied().sequence < last {
         assert!(keyed.failure().is_none() && rounds < 600, "{:?}", keyed.failure());

@@ -1,6 +1,12 @@
 //! `kill -9` at any moment, on the real file system: everything that was reported as committed is there.
 //!
 //! The test starts itself as a child that appends from two threads, and kills it while it does.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    reason = "a test fails by panicking"
+)]
 
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;

@@ -1,4 +1,10 @@
 //! A failed fsync ends appending for good; what was committed stays readable.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    reason = "a test fails by panicking"
+)]
 #![cfg(feature = "sim")]
 
 use std::sync::Arc;

@@ -239,3 +239,14 @@ fn guest(module: &RuleModule, settings: InstanceSettings) -> Result<Guest, RuleE
         stderr: Lines::new(Level::Warn),
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_instance_can_be_made_on_one_thread_and_serve_on_another() {
+        fn moves<T: Send>() {}
+        moves::<Instance>();
+    }
+}

@@ -41,7 +41,7 @@ pub struct MqttSettings {
     pub packet_bytes_max: u32,
     /// Inbound QoS 1 and 2 messages in flight per client; above: 0x93 for version 5. Default 1,024.
     pub receive_maximum: u16,
-    /// Outbound QoS 1 and 2 messages in flight per client, however many it would take. Default 64.
+    /// Outbound QoS 1 and 2 messages in flight per client, however many it would take. Default 1,024.
     pub inflight_max: u16,
     /// Messages queued per client behind the in-flight ones; full drops the oldest, counted. Default 1,000.
     pub queue_messages_max: usize,
@@ -70,7 +70,7 @@ impl Default for MqttSettings {
             connect_timeout: Duration::from_secs(10),
             packet_bytes_max: 1 << 20,
             receive_maximum: 1_024,
-            inflight_max: 64,
+            inflight_max: 1_024,
             queue_messages_max: 1_000,
             queue_bytes_max: 1 << 20,
             outbox_bytes_max: 1 << 20,

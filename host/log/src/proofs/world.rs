@@ -113,6 +113,10 @@ impl World {
             Action::Full(full) => {
                 self.full = *full;
                 self.disk.set_capacity(full.then(|| self.disk.used()));
+                if !full && !self.disk.is_cut() {
+                    // As the housekeeping does every moment.
+                    self.core.prepare();
+                }
                 Ok(())
             }
         }
