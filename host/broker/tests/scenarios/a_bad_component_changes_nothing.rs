@@ -13,8 +13,8 @@ fn manifest(name: &str, version: &str) -> String {
     format!("name = \"{name}\"\nversion = \"{version}\"\n")
 }
 
-/// Loads well, and its `init` says "no unit".
-fn refusing_guest() -> Guest {
+/// `telemetry@2.0.0`, which loads well and whose `init` says "no unit".
+pub fn refusing_guest() -> Guest {
     let mut guest = Guest::obeying();
     guest.manifest = manifest("telemetry", "2.0.0");
     guest.init = Some("i32.const 4000".to_owned());

@@ -5,8 +5,9 @@ use std::thread;
 
 use tidegate_codec::{QoS, Version};
 
+use super::a_bad_component_changes_nothing::refusing_guest;
 use crate::common::client::Client;
-use crate::common::http::post;
+use crate::common::http::{post, request};
 use crate::common::modules::telemetry;
 use crate::common::streams::{TELEMETRY, reading};
 use crate::common::{Broker, WORKERS, wait_for};
@@ -19,6 +20,8 @@ const STATIONS: [(&str, Version, QoS); 5] = [
     ("s3", Version::V311, QoS::ExactlyOnce),
     ("s4", Version::V5, QoS::AtMostOnce),
 ];
+
+const ACTIVATE: &str = "/api/v1/modules/telemetry/activate";
 
 /// Messages sent before the next look at the acknowledgements.
 const WINDOW: usize = 25;
@@ -47,6 +50,14 @@ fn forward_and_back() {
                 })
             };
             rows_of("1.0.0");
+            // A version that cannot be put to work changes nothing for anyone.
+            let bad = "/api/v1/modules/telemetry/versions/2.0.0";
+            assert_eq!(
+                request(broker.admin, "PUT", bad, &[], &refusing_guest().wasm()).status,
+                201
+            );
+            let refused = post(broker.admin, ACTIVATE, "{\"version\":\"2.0.0\"}");
+            assert_eq!(refused.status, 422, "{}", refused.body);
             broker.deploy("telemetry", "1.1.0", &telemetry("1.1.0"));
             rows_of("1.1.0");
             let answer = post(broker.admin, "/api/v1/modules/telemetry/rollback", "{}");
