@@ -152,6 +152,7 @@ impl Modules {
 
     /// Checks, compiles and keeps a component.
     pub fn upload(&self, name: &str, version: &str, wasm: &[u8]) -> Result<Uploaded, ModuleError> {
+        Store::check_names(name, version)?;
         let _one_at_a_time = self.deploying.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(known) = self.find(name, version) {
             return match known.digest == Digest::of(wasm).to_string() {

@@ -123,14 +123,18 @@ impl Store {
         Ok((lines.next().flatten(), lines.next().flatten()))
     }
 
-    fn component(&self, name: &str, version: &str) -> Result<PathBuf, ModuleError> {
-        for text in [name, version] {
-            if !is_plain_name(text) {
-                return Err(ModuleError::BadName {
-                    text: text.to_owned(),
-                });
-            }
+    /// Refuses what cannot name a module or a version.
+    pub fn check_names(name: &str, version: &str) -> Result<(), ModuleError> {
+        match [name, version].into_iter().find(|text| !is_plain_name(text)) {
+            Some(text) => Err(ModuleError::BadName {
+                text: text.to_owned(),
+            }),
+            None => Ok(()),
         }
+    }
+
+    fn component(&self, name: &str, version: &str) -> Result<PathBuf, ModuleError> {
+        Self::check_names(name, version)?;
         Ok(self.dir.join(name).join(format!("{version}.wasm")))
     }
 }

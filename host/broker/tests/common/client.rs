@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use bytes::{Bytes, BytesMut};
 use tidegate_codec::{
-    Ack, ClientId, ConnAck, Connect, Credentials, Decoder, Packet, PacketId, Properties, Publish, QoS, ReasonCode,
-    Subscribe, SubscribeOptions, Subscription, TopicFilter, TopicName, Version, encode,
+    Ack, ClientId, ConnAck, Connect, Credentials, Decoder, Disconnect, Packet, PacketId, Properties, Publish,
+    QoS, ReasonCode, Subscribe, SubscribeOptions, Subscription, TopicFilter, TopicName, Version, encode,
 };
 
 use super::DEADLINE;
@@ -39,7 +39,23 @@ impl Client {
         let socket = TcpStream::connect(address).unwrap();
         socket.set_nodelay(true).unwrap();
         socket.set_read_timeout(Some(DEADLINE)).unwrap();
-        Self { socket, version, input: BytesMut::new(), next_id: 0 }
+        Self {
+            socket,
+            version,
+            input: BytesMut::new(),
+            next_id: 0,
+        }
+    }
+
+    /// A second end of the same connection, to write while this one reads.
+    pub fn clone_writer(&self) -> Self {
+        let socket = self.socket.try_clone().unwrap();
+        Self {
+            socket,
+            version: self.version,
+            input: BytesMut::new(),
+            next_id: self.next_id,
+        }
     }
 
     /// Connects with a clean session.
@@ -65,12 +81,16 @@ impl Client {
 
     /// The next packet.
     pub fn receive(&mut self) -> Packet {
-        self.try_receive().unwrap_or_else(|| panic!("the broker closed the connection"))
+        self.try_receive()
+            .unwrap_or_else(|| panic!("the broker closed the connection"))
     }
 
     /// The next packet; `None` when the broker closes.
     pub fn try_receive(&mut self) -> Option<Packet> {
-        let decoder = Decoder { version: Some(self.version), packet_bytes_max: 256 << 20 };
+        let decoder = Decoder {
+            version: Some(self.version),
+            packet_bytes_max: 256 << 20,
+        };
         loop {
             let mut bytes: Bytes = self.input.split().freeze();
             let packet = decoder.decode(&mut bytes).unwrap();
@@ -90,7 +110,11 @@ impl Client {
 
     /// Whether nothing comes within `span`.
     pub fn is_silent_for(&mut self, span: Duration) -> bool {
-        assert!(self.input.is_empty(), "bytes of an unread packet: {:?}", self.input);
+        assert!(
+            self.input.is_empty(),
+            "bytes of an unread packet: {:?}",
+            self.input
+        );
         self.socket.set_read_timeout(Some(span)).unwrap();
         let mut one = [0];
         let silent = matches!(self.socket.peek(&mut one), Err(error) if error.kind() == std::io::ErrorKind::WouldBlock);
@@ -98,17 +122,59 @@ impl Client {
         silent
     }
 
-    /// Proof that everything sent before has been read: the answer to a PINGREQ.
+    /// The broker says DISCONNECT with `reason` and closes.
+    pub fn is_disconnected(&mut self, reason: ReasonCode) {
+        assert_eq!(
+            self.receive(),
+            Packet::Disconnect(Box::new(Disconnect::with_reason(reason)))
+        );
+        self.is_closed();
+    }
+
+    /// The broker closes without another word.
+    pub fn is_closed(&mut self) {
+        assert_eq!(self.try_receive(), None);
+    }
+
+    /// Proof that everything sent before has been read, and that nothing was waiting to be received: the answer to a
+    /// PINGREQ comes next.
     pub fn ping(&mut self) {
         self.send(&Packet::PingReq);
-        assert_eq!(self.receive(), Packet::PingResp);
+        assert_eq!(self.next(), Packet::PingResp);
+    }
+
+    /// The next packet that is no PUBREL: those end exchanges of earlier messages, and are answered.
+    fn next(&mut self) -> Packet {
+        loop {
+            match self.receive() {
+                Packet::PubRel(ack) => self.send(&Packet::PubComp(Ack::success(ack.packet_id))),
+                other => return other,
+            }
+        }
     }
 
     pub fn subscribe(&mut self, filter: &str, qos: QoS) {
+        self.subscribe_with(
+            filter,
+            SubscribeOptions {
+                qos,
+                ..SubscribeOptions::default()
+            },
+            Properties::empty(),
+        );
+    }
+
+    pub fn subscribe_with(&mut self, filter: &str, options: SubscribeOptions, properties: Properties) {
         let packet_id = self.packet_id();
-        let options = SubscribeOptions { qos, ..SubscribeOptions::default() };
-        let subscriptions = vec![Subscription { filter: TopicFilter::new(filter).unwrap(), options }];
-        self.send(&Packet::Subscribe(Box::new(Subscribe { packet_id, subscriptions, properties: Properties::empty() })));
+        let subscriptions = vec![Subscription {
+            filter: TopicFilter::new(filter).unwrap(),
+            options,
+        }];
+        self.send(&Packet::Subscribe(Box::new(Subscribe {
+            packet_id,
+            subscriptions,
+            properties,
+        })));
         match self.receive() {
             Packet::SubAck(suback) => {
                 assert_eq!(suback.packet_id, packet_id);
@@ -140,7 +206,9 @@ impl Client {
 
     /// Publishes and waits for the last acknowledgement of its QoS.
     pub fn publish_acked(&mut self, topic: &str, qos: QoS, payload: impl Into<Bytes>) {
-        let Some(packet_id) = self.publish(topic, qos, payload) else { return };
+        let Some(packet_id) = self.publish(topic, qos, payload) else {
+            return;
+        };
         match qos {
             QoS::ExactlyOnce => {
                 assert_eq!(self.receive(), Packet::PubRec(Ack::success(packet_id)));
@@ -153,7 +221,7 @@ impl Client {
 
     /// The next message, acknowledged as its QoS asks.
     pub fn message(&mut self) -> Publish {
-        let publish = match self.receive() {
+        let publish = match self.next() {
             Packet::Publish(publish) => publish,
             other => panic!("expected a PUBLISH, got {other:?}"),
         };
@@ -161,8 +229,6 @@ impl Client {
             (QoS::AtLeastOnce, Some(packet_id)) => self.send(&Packet::PubAck(Ack::success(packet_id))),
             (QoS::ExactlyOnce, Some(packet_id)) => {
                 self.send(&Packet::PubRec(Ack::success(packet_id)));
-                assert_eq!(self.receive(), Packet::PubRel(Ack::success(packet_id)));
-                self.send(&Packet::PubComp(Ack::success(packet_id)));
             }
             _ => {}
         }

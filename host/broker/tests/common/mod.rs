@@ -6,12 +6,17 @@
 pub mod client;
 pub mod http;
 pub mod modules;
+pub mod process;
+pub mod streams;
 
 use std::path::Path;
 use std::time::{Duration, Instant};
 
 use tidegate_broker::config::{Settings, read_text};
 use tidegate_broker::node::{Running, start};
+
+/// Every scenario holds on one worker and on several.
+pub const WORKERS: [usize; 2] = [1, 3];
 
 /// Longest wait for anything that must happen. Generous: machines are shared.
 pub const DEADLINE: Duration = Duration::from_secs(30);
@@ -35,7 +40,12 @@ impl Broker {
         let settings = settings(dir.path(), workers, config);
         let running = start(&settings).unwrap_or_else(|error| panic!("{error:#}"));
         let (mqtt, admin) = (running.mqtt, running.admin);
-        Self { running: Some(running), mqtt, admin, dir }
+        Self {
+            running: Some(running),
+            mqtt,
+            admin,
+            dir,
+        }
     }
 
     /// Drains and ends; the directory stays for the next one.
@@ -46,9 +56,24 @@ impl Broker {
         path
     }
 
+    /// Uploads `wasm` as `name@version` and makes it serve.
+    pub fn deploy(&self, name: &str, version: &str, wasm: &[u8]) {
+        http::deploy(self.admin, name, version, wasm);
+    }
+
+    /// Value of one series of `/metrics`.
+    pub fn metric(&self, series: &str) -> u64 {
+        http::metric(self.admin, series)
+    }
+
+    /// A file of the data directory.
+    pub fn file(&self, name: &str) -> std::path::PathBuf {
+        self.dir.path().join("data").join(name)
+    }
+
     /// Rows of `query` on the SQLite file `name` of the data directory.
     pub fn query(&self, name: &str, query: &str) -> Vec<Vec<String>> {
-        query_file(&self.dir.path().join("data").join(name), query)
+        query_file(&self.file(name), query)
     }
 }
 
@@ -83,7 +108,11 @@ pub fn query_file(path: &Path, query: &str) -> Vec<Vec<String>> {
             String::from_utf8_lossy(value).into_owned()
         }
     };
-    let rows = statement.query_map([], |row| Ok((0..columns).map(|column| text(row, column)).collect())).unwrap();
+    let rows = statement
+        .query_map([], |row| {
+            Ok((0..columns).map(|column| text(row, column)).collect())
+        })
+        .unwrap();
     rows.map(Result::unwrap).collect()
 }
 
