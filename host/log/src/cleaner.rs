@@ -133,16 +133,20 @@ impl Core {
     /// Removes the files of replaced segments. Before that is done no other segment may go: the acknowledgements of what
     /// they hold could go with it.
     fn remove_replaced(&self) -> io::Result<()> {
-        let mut spares = lock(&self.spares);
-        while let Some(number) = spares.replaced.last().copied() {
+        // Only the cleaner adds to the list, and a commit must not wait for the disk here.
+        while let Some(number) = self.replaced() {
             match self.disk.remove(&name(number)) {
                 Ok(()) => {}
                 Err(error) if error.kind() == io::ErrorKind::NotFound => {}
                 Err(error) => return Err(error),
             }
-            spares.replaced.pop();
+            lock(&self.spares).replaced.pop();
         }
         Ok(())
+    }
+
+    fn replaced(&self) -> Option<u64> {
+        lock(&self.spares).replaced.last().copied()
     }
 }
 

@@ -1,7 +1,7 @@
 //! The parts of an open log and who may touch which: the one place that names the locks.
 //!
-//! Lock order: committer, limits, spares, index, staging. Only the committer's and the spares' are held while
-//! the disk works. Nothing here starts a thread: the shell does, and the simulation takes the steps itself.
+//! Lock order: committer, limits, spares, index, staging. Only the committer's is held while the
+//! disk works. Nothing here starts a thread: the shell does, and the simulation takes the steps itself.
 
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 

@@ -21,12 +21,10 @@ pub(crate) struct Spares {
 }
 
 impl Core {
-    /// Prepares segments until enough are ready. True if one was.
+    /// Prepares segments until enough are ready. True if one was. Called by one thread at a time.
     pub(crate) fn prepare(&self) -> bool {
         let mut prepared = false;
         loop {
-            // Held throughout: only preparing and taking a prepared segment into use need it.
-            let mut spares = lock(&self.spares);
             {
                 let mut staging = lock(&self.staging);
                 if staging.spares >= self.options.spare_segments.max(1) {
@@ -37,10 +35,15 @@ impl Core {
                     return prepared;
                 }
             }
-            match self.prepare_one(spares.next_number) {
+            // Nobody else gives numbers, and a commit must not wait for the disk here.
+            let number = lock(&self.spares).next_number;
+            match self.prepare_one(number) {
                 Ok(segment) => {
-                    spares.ready.push_back(segment);
-                    spares.next_number += 1;
+                    {
+                        let mut spares = lock(&self.spares);
+                        spares.ready.push_back(segment);
+                        spares.next_number = number + 1;
+                    }
                     let mut staging = lock(&self.staging);
                     staging.spares += 1;
                     staging.no_room = None;

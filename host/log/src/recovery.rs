@@ -112,11 +112,9 @@ pub(crate) fn recover(
     unused.extend(segments.map(|one| one.header.number));
     pass.finish();
     make_whole(&mut pass, omitted)?;
+    // Durable with the name of the first segment prepared, before which nothing is appended.
     for number in &unused {
         remove(disk, &name(*number))?;
-    }
-    if !unused.is_empty() && !omitted.omits(Step::SyncCutNames) {
-        disk.sync_names().map_err(disk_error("sync", "the directory"))?;
     }
     // A segment prepared for sequences that were never committed says nothing where there are frames.
     let next = pass.expected.unwrap_or(floor + 1).max(committed + 1);

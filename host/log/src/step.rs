@@ -21,8 +21,6 @@ pub(crate) enum Step {
     SyncRecovered,
     /// fsync of the directory before recovery judges and removes by what it finds there.
     SyncNamesFirst,
-    /// fsync of the directory after segments behind a torn tail were removed.
-    SyncCutNames,
     /// Reporting and showing a commit only after its fsync.
     ReportAfterSync,
     /// Cutting at the first frame that is missing and was never committed.

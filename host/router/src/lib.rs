@@ -33,7 +33,7 @@ mod retained_cursor;
 
 pub use choice::{Draw, Strategy};
 pub use filter_map::FilterMap;
-pub use retained::{Retained, RetainedLimits, RetainedStore, SetOutcome};
+pub use retained::{Retained, RetainedLimits, RetainedStore, SetOutcome, retained_owner};
 pub use retained_cursor::{Replay, RetainedCursor};
 pub use share::{GroupId, Joined, Left, ShareGroups, share_owner};
 pub use trie::SubscriptionTrie;

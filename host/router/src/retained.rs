@@ -13,6 +13,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
+use std::num::NonZeroU8;
 use std::ops::Bound;
 use std::time::SystemTime;
 
@@ -21,6 +22,7 @@ use tidegate_codec::{Message, TopicName};
 
 use crate::hash::TextHash;
 use crate::index::Index;
+use crate::worker_set::WorkerId;
 
 /// What a record costs beside its text and payload: its slot, its places in the indexes and allocator rounding.
 const RECORD_BYTES: usize = 256;
@@ -74,6 +76,12 @@ pub struct RetainedStore {
     names: BTreeMap<Box<str>, u32>,
     expiries: BTreeSet<(SystemTime, u32)>,
     bytes: usize,
+}
+
+/// The worker that keeps the retained message of `topic`: the same one for every caller in this process, another after a
+/// restart.
+pub fn retained_owner(topic: &TopicName, workers: NonZeroU8) -> WorkerId {
+    WorkerId::by_hash(TextHash::seeded().text(topic.as_str()), workers)
 }
 
 impl RetainedStore {

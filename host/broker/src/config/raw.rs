@@ -26,6 +26,13 @@ pub struct RawMqtt {
     pub keep_alive_max: Option<Spanned<Span>>,
     pub session_expiry_max: Option<Span>,
     pub ack_order: Option<Spanned<String>>,
+    pub retained_messages_max: Option<usize>,
+    pub retained_bytes_max: Option<Size>,
+    pub shared_strategy: Option<Spanned<String>>,
+    pub delayed_messages_max: Option<usize>,
+    pub delayed_bytes_max: Option<Size>,
+    pub delayed_max: Option<Span>,
+    pub sys_interval: Option<Span>,
 }
 
 /// `[mqtt.tcp]` and the like.

@@ -4,6 +4,7 @@ use std::net::SocketAddr;
 use std::path::Path;
 use std::time::Duration;
 
+use tidegate_router::Strategy;
 use toml::Spanned;
 
 use super::problem::Collector;
@@ -63,6 +64,11 @@ pub fn read_mqtt(raw: RawMqtt, mqtt: &mut MqttSettings, problems: &mut Collector
             ),
         }
     }
+    if let Some(name) = raw.shared_strategy
+        && let Some(strategy) = strategy(&name, problems)
+    {
+        mqtt.shared_strategy = strategy;
+    }
     mqtt.connect_timeout = raw.connect_timeout.map_or(mqtt.connect_timeout, |span| span.0);
     mqtt.session_expiry_max = raw
         .session_expiry_max
@@ -72,6 +78,31 @@ pub fn read_mqtt(raw: RawMqtt, mqtt: &mut MqttSettings, problems: &mut Collector
     mqtt.outbox_bytes_max = bytes(raw.outbox_max, mqtt.outbox_bytes_max);
     mqtt.park_bytes_max = bytes(raw.park_max, mqtt.park_bytes_max);
     mqtt.topic_alias_max = raw.topic_alias_max.unwrap_or(mqtt.topic_alias_max);
+    mqtt.retained_messages_max = raw.retained_messages_max.unwrap_or(mqtt.retained_messages_max);
+    mqtt.retained_bytes_max = bytes(raw.retained_bytes_max, mqtt.retained_bytes_max);
+    mqtt.delayed_messages_max = raw.delayed_messages_max.unwrap_or(mqtt.delayed_messages_max);
+    mqtt.delayed_bytes_max = bytes(raw.delayed_bytes_max, mqtt.delayed_bytes_max);
+    mqtt.delayed_max = raw.delayed_max.map_or(mqtt.delayed_max, |span| span.0);
+    mqtt.sys_interval = raw.sys_interval.map_or(mqtt.sys_interval, |span| span.0);
+}
+
+fn strategy(name: &Spanned<String>, problems: &mut Collector<'_>) -> Option<Strategy> {
+    let strategy = match name.get_ref().as_str() {
+        "round-robin" => Strategy::RoundRobin,
+        "random" => Strategy::Random,
+        "sticky" => Strategy::Sticky,
+        "hash-client" => Strategy::HashClient,
+        "hash-topic" => Strategy::HashTopic,
+        other => {
+            let all = "round-robin, random, sticky, hash-client, hash-topic";
+            problems.at(
+                name.span(),
+                format!("mqtt.shared_strategy: \"{other}\" is none of {all}"),
+            );
+            return None;
+        }
+    };
+    Some(strategy)
 }
 
 pub fn read_admin(raw: RawAdmin, path: &Path, admin: &mut AdminSettings, problems: &mut Collector<'_>) {

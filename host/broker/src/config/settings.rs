@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use tidegate_codec::TopicFilter;
+use tidegate_router::Strategy;
 
 use super::SinkSpec;
 
@@ -59,6 +60,24 @@ pub struct MqttSettings {
     pub session_expiry_max: Duration,
     /// Whether acknowledgements leave in the order of arrival (`true`, the standard's) or as they come.
     pub acks_in_order: bool,
+    /// Retained messages of the node, an equal part on each worker, in memory; 0 turns them off. Full: a version 5
+    /// publisher of QoS 1 or 2 is told 0x97; of others the message is routed and not retained, counted. Default 1,000,000.
+    pub retained_messages_max: usize,
+    /// Bytes of the same: topics, payloads, properties and 256 for each message. Default `256MiB`.
+    pub retained_bytes_max: usize,
+    /// Which member of a shared subscription gets a message: `round-robin` (default), `random`, `sticky`, `hash-client` or
+    /// `hash-topic`.
+    pub shared_strategy: Strategy,
+    /// Messages waiting on `$delayed/SECONDS/TOPIC`, an equal part on each worker. They wait in memory, already
+    /// acknowledged: a restart loses them. Full: a version 5 publisher is told 0x97, others lose the message, counted.
+    /// Default 100,000.
+    pub delayed_messages_max: usize,
+    /// Bytes of the same. Default `64MiB`.
+    pub delayed_bytes_max: usize,
+    /// Longest delay; a longer one is refused with 0x90. Default `7d`.
+    pub delayed_max: Duration,
+    /// How often `$SYS/broker/…` is published; 0 turns it off. Default `60s`.
+    pub sys_interval: Duration,
 }
 
 impl Default for MqttSettings {
@@ -79,6 +98,13 @@ impl Default for MqttSettings {
             keep_alive_max: None,
             session_expiry_max: Duration::from_hours(7 * 24),
             acks_in_order: true,
+            retained_messages_max: 1_000_000,
+            retained_bytes_max: 256 << 20,
+            shared_strategy: Strategy::RoundRobin,
+            delayed_messages_max: 100_000,
+            delayed_bytes_max: 64 << 20,
+            delayed_max: Duration::from_hours(7 * 24),
+            sys_interval: Duration::from_mins(1),
         }
     }
 }

@@ -142,8 +142,8 @@ fn limits_of(mqtt: &MqttSettings) -> Limits {
         } else {
             AckOrder::Any
         },
-        retain_available: false,
-        shared_subscriptions: false,
+        retain_available: mqtt.retained_messages_max > 0,
+        shared_subscriptions: true,
         ..Limits::default()
     }
 }

@@ -4,14 +4,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use tidegate_codec::Message;
+use tidegate_codec::{Message, ReasonCode};
 use tidegate_rules::{Batch, Body, Failure, Outcome};
 use tidegate_sinks::{Gate, Receipt, Record, Token};
 
 use super::effects::{Call, view};
 use super::hold::{Hold, blocked_links};
 use super::pending::PendingMessages;
-use super::{Admitted, Arrival, Fate, Guest, Link, Outlet, RecordIds, Settled};
+use super::{Admitted, Arrival, Fate, Guest, Link, Origin, Outlet, RecordIds, Settled};
 
 /// Messages per guest call. More gains nothing: the cost of the call is spread out long before.
 const CALL_MESSAGES_MAX: usize = 256;
@@ -119,6 +119,17 @@ impl Pipeline {
     /// Takes a receipt in; `Some` when it was its message's last.
     pub fn receive(&mut self, receipt: &Receipt) -> Option<Settled> {
         self.pending.receive(receipt)
+    }
+
+    /// Has the message of `origin` wait for one more answer, which comes as [`Pipeline::answer`]; `key` is what it waits
+    /// by already, if it does.
+    pub fn expect_answer(&mut self, mut key: Option<u64>, origin: Origin) -> u64 {
+        self.pending.expect_receipt(&mut key, origin)
+    }
+
+    /// An answer is in; `Some` when it was the last that its message waited for.
+    pub fn answer(&mut self, key: u64, refused: Option<ReasonCode>) -> Option<Settled> {
+        self.pending.count_down(key, refused)
     }
 
     /// Tries what is on hold again at the next tick.

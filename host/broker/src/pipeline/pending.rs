@@ -63,13 +63,20 @@ impl PendingMessages {
 
     /// Takes a receipt in; `Some` when it was the message's last.
     pub fn receive(&mut self, receipt: &Receipt) -> Option<Settled> {
-        let index = usize::try_from(receipt.token.message).ok()?;
+        let refused = match receipt.outcome {
+            // 0x83: valid MQTT, but the receiver of the data does not take it (3.4.2.1).
+            Outcome::Refused(_) => Some(ReasonCode::ImplementationSpecificError),
+            _ => None,
+        };
+        self.count_down(receipt.token.message, refused)
+    }
+
+    /// One of the answers that the message of `key` waits for is in; `Some` when it was the last.
+    pub fn count_down(&mut self, key: u64, refused: Option<ReasonCode>) -> Option<Settled> {
+        let index = usize::try_from(key).ok()?;
         let pending = self.0.get_mut(index)?;
         pending.receipts -= 1;
-        if let Outcome::Refused(_) = receipt.outcome {
-            // 0x83: valid MQTT, but the receiver of the data does not take it (3.4.2.1).
-            pending.refused = Some(ReasonCode::ImplementationSpecificError);
-        }
+        pending.refused = refused.or(pending.refused);
         if pending.receipts > 0 {
             return None;
         }

@@ -68,6 +68,24 @@ impl Node {
             "Subscriptions",
             vec![(vec![], total(|worker| worker.subscriptions))],
         )?;
+        gauge(
+            encoder,
+            "retained_messages",
+            "Retained messages",
+            vec![(vec![], total(|worker| worker.retained))],
+        )?;
+        gauge(
+            encoder,
+            "retained_bytes",
+            "Bytes of the same",
+            vec![(vec![], total(|worker| worker.retained_bytes))],
+        )?;
+        gauge(
+            encoder,
+            "delayed_messages",
+            "Messages that are not due",
+            vec![(vec![], total(|worker| worker.delayed))],
+        )?;
         let unsettled = vec![
             by("state", "pending", total(|worker| worker.pending)),
             by("state", "held", total(|worker| worker.held)),
@@ -120,6 +138,7 @@ impl Node {
             by("cause", "expired", sum(|counters| counters.dropped_expired)),
             by("cause", "too_large", sum(|counters| counters.dropped_too_large)),
             by("cause", "qos0", sum(|counters| counters.dropped_qos0)),
+            by("cause", "no_member", sum(|counters| counters.dropped_no_member)),
         ];
         counter(
             encoder,
@@ -127,7 +146,17 @@ impl Node {
             "Deliveries that did not reach a subscriber",
             dropped,
         )?;
-        let simple: [(&str, &str, fn(&Counters) -> u64); 4] = [
+        let simple: [(&str, &str, fn(&Counters) -> u64); 6] = [
+            (
+                "refused_publishes",
+                "Messages on topics of the broker's own, or that could not be delayed",
+                |counters| counters.refused_topics,
+            ),
+            (
+                "retained_refused",
+                "Messages that found no room to be retained",
+                |counters| counters.retained_refused,
+            ),
             ("malformed_packets", "Bytes that were no packet", |counters| {
                 counters.malformed
             }),

@@ -25,6 +25,12 @@ pub struct Counters {
     pub dropped_too_large: u64,
     /// QoS 0 for a client that is away or reads too slowly.
     pub dropped_qos0: u64,
+    /// Messages of shared subscriptions that no member was left for.
+    pub dropped_no_member: u64,
+    /// Messages published to topics of the broker's own, or on `$delayed/…` in a wrong form or without room.
+    pub refused_topics: u64,
+    /// Messages that were to be retained and found the store full.
+    pub retained_refused: u64,
     /// Packets that were none.
     pub malformed: u64,
     /// Ticks of the loop.
@@ -48,6 +54,12 @@ pub struct WorkerSnapshot {
     pub pending: usize,
     /// Messages on hold until a sink has room or a module is there.
     pub held: usize,
+    /// Messages on `$delayed/…` that are not due.
+    pub delayed: usize,
+    /// Retained messages of the topics it owns, and their bytes.
+    pub retained: usize,
+    /// See above.
+    pub retained_bytes: usize,
     /// By place in the chain.
     pub rules: Vec<RuleCounts>,
 }

@@ -5,6 +5,7 @@ use tidegate_session::{Input, Time};
 use super::clients::ClientKey;
 use super::mailbox::Letter;
 use super::rings::Parcel;
+use super::shares::Shared;
 use super::tick::{Timer, Worker};
 use crate::telemetry::WorkerSnapshot;
 
@@ -41,10 +42,27 @@ impl Worker {
                         publisher,
                         received,
                     } => {
-                        let publisher = publisher.as_ref().map(|client_id| client_id.as_str());
-                        self.route_here(&message, publisher, received);
+                        self.route_here(&message, publisher.as_ref(), received);
                     }
                     Parcel::Adopt(adoption) => self.adopt(*adoption),
+                    Parcel::Keep(keep) => self.keep(*keep),
+                    Parcel::Kept { key, refused } => self.kept(key, refused),
+                    Parcel::Replay(request) => self.retained.ask(*request),
+                    Parcel::Replayed(chunk) => self.replay(*chunk),
+                    Parcel::Join(join) => self.join(*join),
+                    Parcel::Joined { ticket } => self.joined(ticket),
+                    Parcel::Leave { filter, member } => self.leave(filter, member),
+                    Parcel::Share(share) => {
+                        let shared = Shared {
+                            message: &share.message,
+                            publisher: share.publisher.as_ref(),
+                            received: share.received,
+                        };
+                        self.deliver_shared(&share.filter, share.member.client, shared);
+                    }
+                    Parcel::Reshare(share) => self.share_again(&share),
+                    Parcel::AskTally => self.tell_tally(),
+                    Parcel::Tally(tally) => self.count_tally(tally),
                 }
             }
         }
@@ -56,9 +74,12 @@ impl Worker {
             counters: self.counters,
             connections: self.net.connections.len(),
             sessions: self.clients.len(),
-            subscriptions: self.routes.len(),
+            subscriptions: self.routes.len() + self.members.len(),
+            delayed: self.delayed.len(),
             pending,
             held,
+            retained: self.retained.store.len(),
+            retained_bytes: self.retained.store.bytes(),
             rules: self.pipeline.links.iter().map(|link| link.counts).collect(),
         }
     }
@@ -78,6 +99,8 @@ impl Worker {
                         self.rearm(key);
                     }
                 }
+                Timer::Delayed => self.release_delayed(),
+                Timer::Sys => self.begin_sys(),
                 Timer::Connection(usize::MAX, _) => self.retry_accept(),
                 Timer::Connection(key, serial) => self.expire_connection(key, serial),
             }

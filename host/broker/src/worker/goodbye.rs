@@ -10,6 +10,9 @@ use super::tick::Worker;
 /// How long a closing connection may take to read its last packet.
 const LINGER: Duration = Duration::from_secs(2);
 
+/// How long a worker stays at least: its peers learn of the drain a little later, and may have to ask it for something.
+const DRAIN_MIN_MS: u64 = 50;
+
 /// How long a drain waits for receipts of messages already admitted.
 const DRAIN_WAIT_MS: u64 = 10_000;
 
@@ -25,6 +28,7 @@ impl Worker {
         if found.connection == Some(key) {
             found.connection = None;
             found.backlog = None;
+            self.tell_presence(client, false);
             self.input(client, Input::Lost);
             self.rearm(client);
         }
@@ -91,7 +95,8 @@ impl Worker {
         };
         let (pending, _) = self.pipeline.waiting();
         let is_late = self.now.0.saturating_sub(since.0) > DRAIN_WAIT_MS;
-        if pending > 0 && !is_late {
+        let is_early = self.now.0.saturating_sub(since.0) < DRAIN_MIN_MS;
+        if is_early || (pending > 0 && !is_late) {
             return false;
         }
         if pending > 0 {

@@ -1,6 +1,8 @@
 //! Carries out what sessions want done.
 
-use tidegate_codec::{Packet, QoS, ReasonCode, Subscribe, TopicFilter, Unsubscribe};
+use tidegate_codec::{
+    Packet, QoS, ReasonCode, RetainHandling, Subscribe, SubscribeOptions, TopicFilter, Unsubscribe,
+};
 use tidegate_session::{DropReason, Input, Output};
 
 use super::clients::ClientKey;
@@ -27,7 +29,7 @@ impl Worker {
             Output::Send(packet) => self.send(key, &packet),
             Output::Admit { slot, message } => {
                 let publisher = self.clients.get(key).map(|client| client.publisher.clone());
-                self.arrivals.push(Arrival {
+                self.arrive(Arrival {
                     origin: Some(Origin { client: key, slot }),
                     message,
                     publisher,
@@ -43,7 +45,7 @@ impl Worker {
             Output::Unsubscribe(request) => self.unsubscribe(key, request),
             Output::Will(message) => {
                 let publisher = self.clients.get(key).map(|client| client.publisher.clone());
-                self.arrivals.push(Arrival {
+                self.arrive(Arrival {
                     origin: None,
                     message,
                     publisher,
@@ -58,8 +60,9 @@ impl Worker {
                 DropReason::PacketTooLarge => self.counters.dropped_too_large += 1,
                 DropReason::Offline => self.counters.dropped_qos0 += 1,
             },
-            // Without a log no delivery has an entry, and without shared groups none has to be returned.
-            Output::Sending { .. } | Output::Releasing(_) | Output::Finished(_) | Output::Return(_) => {}
+            Output::Return(delivery) => self.take_back(key, delivery),
+            // Without a log no delivery has an entry.
+            Output::Sending { .. } | Output::Releasing(_) | Output::Finished(_) => {}
             Output::Discarded { filters } => self.forget_filters(key, &filters),
             Output::End => self.end(key),
         }
@@ -79,17 +82,17 @@ impl Worker {
     fn subscribe(&mut self, key: ClientKey, request: Box<Subscribe>) {
         let identifier = request.properties.subscription_identifiers().next().unwrap_or(0);
         let mut reasons = Vec::with_capacity(request.subscriptions.len());
+        let mut has_shared = false;
         for subscription in &request.subscriptions {
-            if subscription.filter.shared().is_some() {
-                reasons.push(ReasonCode::SharedSubscriptionsNotSupported);
-                continue;
-            }
-            let subscribed = Subscribed {
-                options: subscription.options,
-                identifier,
-            };
-            self.routes.subscribe(&subscription.filter, key, subscribed);
             reasons.push(granted(subscription.options.qos));
+            if subscription.filter.shared().is_none() {
+                self.subscribe_one(key, &subscription.filter, subscription.options, identifier);
+            } else {
+                has_shared = true;
+            }
+        }
+        if has_shared {
+            return self.join_groups(key, request, reasons);
         }
         if let Some(epoch) = self.clients.get(key).map(|client| client.session.epoch()) {
             self.input(
@@ -103,8 +106,37 @@ impl Worker {
         }
     }
 
+    /// An ordinary subscription: in force at once, its retained messages to follow.
+    fn subscribe_one(
+        &mut self,
+        key: ClientKey,
+        filter: &TopicFilter,
+        options: SubscribeOptions,
+        identifier: u32,
+    ) {
+        let existing = self.routes.subscription(filter, key).map(|found| found.replay);
+        let replays = match options.retain_handling {
+            RetainHandling::Send => true,                    // [MQTT-3.3.1-9]
+            RetainHandling::SendIfNew => existing.is_none(), // [MQTT-3.3.1-10]
+            RetainHandling::DoNotSend => false,              // [MQTT-3.3.1-11]
+        };
+        let replay = match existing {
+            Some(running) if !replays => running,
+            _ => self.replays.name(),
+        };
+        let subscribed = Subscribed {
+            options,
+            identifier,
+            replay,
+        };
+        self.routes.subscribe(filter, key, subscribed);
+        if replays {
+            self.start_replay(key, filter, replay);
+        }
+    }
+
     fn unsubscribe(&mut self, key: ClientKey, request: Box<Unsubscribe>) {
-        let removed = |filter: &TopicFilter| match self.routes.unsubscribe(filter, key) {
+        let removed = |filter: &TopicFilter| match self.remove_filter(filter, key) {
             true => ReasonCode::Success,
             false => ReasonCode::NoSubscriptionExisted,
         };
@@ -123,7 +155,15 @@ impl Worker {
 
     fn forget_filters(&mut self, key: ClientKey, filters: &[TopicFilter]) {
         for filter in filters {
-            self.routes.unsubscribe(filter, key);
+            self.remove_filter(filter, key);
+        }
+        self.replays.wake(key);
+    }
+
+    fn remove_filter(&mut self, filter: &TopicFilter, key: ClientKey) -> bool {
+        match filter.shared() {
+            Some(_) => self.leave_group(filter, key),
+            None => self.routes.unsubscribe(filter, key),
         }
     }
 
@@ -149,6 +189,7 @@ impl Worker {
         client.backlog = None;
         if let Some(connection) = client.connection.take() {
             self.close_after_flush(connection);
+            self.tell_presence(key, false);
         }
         self.rearm(key);
     }

@@ -275,6 +275,8 @@ impl Worker {
             found.publisher = publisher;
         }
         self.input(client, Input::Connect(connect));
+        self.replays.wake(client);
+        self.tell_presence(client, true);
         self.rearm(client);
         if !rest.is_empty() {
             self.digest(key, rest);

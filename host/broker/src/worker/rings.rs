@@ -9,8 +9,12 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use mio::Waker;
-use tidegate_codec::{ClientId, Connect, Message};
+use tidegate_codec::{ClientId, Connect, Message, ReasonCode, TopicFilter};
 use tidegate_session::Time;
+
+use super::retained::{Keep, ReplayChunk, ReplayRequest};
+use super::shares::{Join, Member, Share};
+use super::sys::Tally;
 
 /// Ticks a ring holds.
 const RING_TICKS: usize = 64;
@@ -31,6 +35,41 @@ pub enum Parcel {
     },
     /// A connection whose client belongs to the peer.
     Adopt(Box<Adoption>),
+    /// A message to retain, on a topic that the peer owns.
+    Keep(Box<Keep>),
+    /// Answers a [`Parcel::Keep`] that is waited for.
+    Kept {
+        /// What it is waited for by.
+        key: u64,
+        /// Whether its publisher is refused.
+        refused: Option<ReasonCode>,
+    },
+    /// A new subscription asks for the retained messages of the topics that the peer owns.
+    Replay(Box<ReplayRequest>),
+    /// Answers a [`Parcel::Replay`].
+    Replayed(Box<ReplayChunk>),
+    /// A session joins a shared subscription that the peer owns.
+    Join(Box<Join>),
+    /// Answers a [`Parcel::Join`] that is waited for.
+    Joined {
+        /// As there.
+        ticket: usize,
+    },
+    /// A session leaves a shared subscription that the peer owns.
+    Leave {
+        /// `$share/NAME/FILTER`.
+        filter: TopicFilter,
+        /// Who.
+        member: Member,
+    },
+    /// A message for a member of a shared subscription among the peer's sessions.
+    Share(Box<Share>),
+    /// A message of a shared subscription that the peer owns, for another member than the one named.
+    Reshare(Box<Share>),
+    /// Worker 0 asks for the peer's part of `$SYS`.
+    AskTally,
+    /// Answers a [`Parcel::AskTally`].
+    Tally(Tally),
 }
 
 /// A socket on its way to its home worker, with what was already read.

@@ -57,6 +57,8 @@ pub struct Subscribed {
     pub options: SubscribeOptions,
     /// Subscription Identifier; 0 for none, which the protocol does not allow as one.
     pub identifier: u32,
+    /// Names the replay of retained messages that this subscription has asked for: an older one is out of date.
+    pub replay: u32,
 }
 
 /// One session that gets a message, its overlapping subscriptions merged.
@@ -106,6 +108,21 @@ impl Routes {
             self.edits.push((filter, Edit::Add));
         }
         is_new
+    }
+
+    /// Has messages that match `filter` sent to this worker, whoever of it wants them.
+    pub fn hold(&mut self, filter: TopicFilter) {
+        self.edits.push((filter, Edit::Add));
+    }
+
+    /// Takes a [`Routes::hold`] back.
+    pub fn release(&mut self, filter: TopicFilter) {
+        self.edits.push((filter, Edit::Release));
+    }
+
+    /// What `client` subscribed to `filter` with.
+    pub fn subscription(&self, filter: &TopicFilter, client: ClientKey) -> Option<&Subscribed> {
+        self.own.get(filter, client)
     }
 
     /// Ends a subscription. `false` if there was none.

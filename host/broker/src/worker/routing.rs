@@ -2,12 +2,13 @@
 
 use std::num::NonZeroU32;
 
-use tidegate_codec::{Message, QoS};
+use tidegate_codec::{ClientId, Message, QoS};
 use tidegate_session::{Delivery, Input, Time};
 
 use super::clients::Publisher;
 use super::rings::Parcel;
 use super::routes::Recipient;
+use super::shares::Shared;
 use super::tick::Worker;
 
 impl Worker {
@@ -26,15 +27,18 @@ impl Worker {
                 self.rings.send(worker.index(), parcel);
             }
         }
-        self.route_here(
-            message,
-            publisher.map(|publisher| publisher.client_id.as_str()),
-            received,
-        );
+        self.route_here(message, publisher.map(|publisher| &publisher.client_id), received);
     }
 
     /// Routes `message` to the sessions of this worker.
-    pub(super) fn route_here(&mut self, message: &Message, publisher: Option<&str>, received: Time) {
+    pub(super) fn route_here(&mut self, message: &Message, publisher: Option<&ClientId>, received: Time) {
+        if !self.shares.is_empty() {
+            self.share_out(Shared {
+                message,
+                publisher,
+                received,
+            });
+        }
         let mut recipients = std::mem::take(&mut self.recipients);
         self.routes.recipients(&message.topic, &mut recipients);
         let mut detached = None;
@@ -48,7 +52,7 @@ impl Worker {
         &mut self,
         recipient: Recipient,
         message: &Message,
-        publisher: Option<&str>,
+        publisher: Option<&ClientId>,
         received: Time,
         detached: &mut Option<Message>,
     ) {
@@ -56,7 +60,7 @@ impl Worker {
             return;
         };
         // [MQTT-3.8.3-3] not back to the connection that published it.
-        if recipient.options.no_local && publisher == Some(client.publisher.client_id.as_str()) {
+        if recipient.options.no_local && publisher == Some(&client.publisher.client_id) {
             return;
         }
         let qos = message.qos.min(recipient.options.qos);
@@ -69,6 +73,10 @@ impl Worker {
             QoS::AtMostOnce => message.clone(),
             QoS::AtLeastOnce | QoS::ExactlyOnce => detached.get_or_insert_with(|| message.detached()).clone(),
         };
+        if message.retain && !self.replays.is_empty() {
+            self.replays.supersede(recipient.client, &message.topic);
+        }
+        // [MQTT-3.3.1-12], [MQTT-3.3.1-13]
         let retain = message.retain && recipient.options.retain_as_published;
         let delivery = Delivery {
             message,
@@ -83,7 +91,7 @@ impl Worker {
     }
 
     /// Whether so much waits for the client's socket that QoS 0 is shed.
-    fn is_slow(&self, connection: Option<usize>) -> bool {
+    pub(super) fn is_slow(&self, connection: Option<usize>) -> bool {
         let connection = connection.and_then(|key| self.net.connections.get(key));
         connection.is_some_and(|connection| connection.outbox.len() > self.settings.outbox_bytes_max)
     }

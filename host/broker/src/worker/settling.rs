@@ -1,6 +1,6 @@
 //! Runs a tick's messages through the pipeline and settles them: at once, or when their receipts come.
 
-use tidegate_codec::QoS;
+use tidegate_codec::{Message, QoS, ReasonCode};
 use tidegate_session::{Input, Settlement};
 use tidegate_sinks::Receipt;
 
@@ -51,6 +51,9 @@ impl Worker {
             fate,
             pending,
         } = admitted;
+        if arrival.message.retain && fate == Fate::Route {
+            return self.conclude_retained(arrival, pending);
+        }
         let is_exactly_once = arrival.message.qos == QoS::ExactlyOnce
             && arrival.origin.is_some_and(|origin| origin.slot.is_some());
         // QoS 2 is routed when its slot leaves the window, so that a refusal in between has routed nothing.
@@ -75,7 +78,7 @@ impl Worker {
         }
     }
 
-    fn route_arrival(&mut self, arrival: &Arrival) {
+    pub(super) fn route_arrival(&mut self, arrival: &Arrival) {
         self.route(&arrival.message, arrival.publisher.as_deref(), arrival.received);
     }
 
@@ -83,16 +86,27 @@ impl Worker {
     pub(super) fn take_receipts(&mut self, receipts: &[Receipt]) {
         for receipt in receipts {
             if let Some(Settled { origin, outcome }) = self.pipeline.receive(receipt) {
-                let outcome = match outcome {
-                    Ok(route) => Settlement::Accepted { route },
-                    Err(reason) => Settlement::Refused(reason),
-                };
-                self.settle(origin, outcome);
+                match outcome {
+                    // A QoS 2 message is retained once nothing can refuse it any more.
+                    Ok(Some(message)) if message.retain => {
+                        self.retain_exactly_once(origin, message, self.now);
+                    }
+                    outcome => self.settle_with(origin, outcome),
+                }
             }
         }
     }
 
-    fn settle(&mut self, origin: Origin, outcome: Settlement) {
+    /// Settles a message whose answers are all in.
+    pub(super) fn settle_with(&mut self, origin: Origin, outcome: Result<Option<Message>, ReasonCode>) {
+        let outcome = match outcome {
+            Ok(route) => Settlement::Accepted { route },
+            Err(reason) => Settlement::Refused(reason),
+        };
+        self.settle(origin, outcome);
+    }
+
+    pub(super) fn settle(&mut self, origin: Origin, outcome: Settlement) {
         let Some(slot) = origin.slot else { return };
         self.input(origin.client, Input::Settled { slot, outcome });
         if self

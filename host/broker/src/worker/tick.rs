@@ -13,11 +13,17 @@ use tidegate_sinks::Clock as _;
 
 use super::Clock;
 use super::clients::{ClientKey, Clients};
+use super::delayed::Delayed;
 use super::mailbox::Letter;
+use super::members::Members;
 use super::net::{FIRST_CONNECTION, Net};
 use super::pace::Pace;
+use super::replay::Replays;
+use super::retained::Retention;
 use super::rings::Rings;
 use super::routes::{Recipient, Routes};
+use super::shares::Shares;
+use super::sys::Sys;
 use super::timers::TimerWheel;
 use crate::config::MqttSettings;
 use crate::pipeline::{Admitted, Arrival, Pipeline};
@@ -40,6 +46,10 @@ pub enum Timer {
     Client(ClientKey, Time),
     /// A connection without a session, or on its way out; the second number tells it from later ones with its key.
     Connection(usize, u64),
+    /// Messages on `$delayed/…`.
+    Delayed,
+    /// The next round of `$SYS/…`.
+    Sys,
 }
 
 /// All a worker is made of; made by the thread that starts it.
@@ -86,6 +96,16 @@ pub struct Worker {
     pub(super) clients: Clients,
     pub(super) timers: TimerWheel<Timer>,
     pub(super) counters: Counters,
+    /// Retained messages of the topics that this worker owns.
+    pub(super) retained: Retention,
+    /// Retained messages on their way to new subscriptions of this worker's sessions.
+    pub(super) replays: Replays,
+    /// Shared subscriptions that this worker owns.
+    pub(super) shares: Shares,
+    /// Shared subscriptions that this worker's sessions are members of.
+    pub(super) members: Members,
+    pub(super) delayed: Delayed,
+    pub(super) sys: Sys,
     /// When this tick began, as sessions count it and since the Unix epoch.
     pub(super) now: Time,
     pub(super) unix_ms: u64,
@@ -104,6 +124,11 @@ impl Worker {
     pub fn new(parts: WorkerParts) -> io::Result<Self> {
         let net = Net::new(parts.poll.registry().try_clone()?);
         let now = parts.clock.time();
+        let mut timers = TimerWheel::new(now);
+        if parts.number == 0 && !parts.settings.sys_interval.is_zero() {
+            timers.arm(now, Timer::Sys);
+        }
+        let retained = Retention::new(&parts.settings, parts.workers);
         let mut listener = parts.listener;
         parts
             .poll
@@ -119,13 +144,19 @@ impl Worker {
             rings: parts.rings,
             routes: parts.routes,
             pipeline: parts.pipeline,
-            settings: parts.settings,
             limits: parts.limits,
             clock: parts.clock,
             net,
             clients: Clients::default(),
-            timers: TimerWheel::new(now),
+            timers,
             counters: Counters::default(),
+            retained,
+            replays: Replays::default(),
+            shares: Shares::new(parts.settings.shared_strategy, parts.workers),
+            members: Members::default(),
+            delayed: Delayed::new(&parts.settings, parts.workers),
+            sys: Sys::default(),
+            settings: parts.settings,
             now,
             unix_ms: 0,
             arrivals: Vec::new(),
@@ -161,14 +192,20 @@ impl Worker {
 
     /// How long to wait for events at most.
     fn timeout(&self) -> Option<Duration> {
-        if self.net.has_ready() || self.may_accept_more || self.pipeline.is_due() {
+        let is_busy = self.replays.has_fresh() || self.retained.has_requests();
+        if self.net.has_ready() || self.may_accept_more || self.pipeline.is_due() || is_busy {
             return Some(Duration::ZERO);
         }
         // A full ring has no event of its own: look again soon.
         let backed_up = self.rings.is_backed_up().then_some(Duration::from_micros(100));
         let draining = self.drain_since.map(|_| Duration::from_millis(20));
         let timer = self.timers.next_in(self.clock.time());
-        [backed_up, draining, timer].into_iter().flatten().min()
+        // A slow reader's socket has an event when it takes more, its session has none when its queue empties.
+        let replaying = self.replays.has_waiting().then_some(Duration::from_millis(20));
+        [backed_up, draining, timer, replaying]
+            .into_iter()
+            .flatten()
+            .min()
     }
 
     /// One round of the loop. Returns how many sockets were read.
@@ -186,8 +223,10 @@ impl Worker {
         self.fire_timers();
         self.routes.refresh();
         self.admit();
+        self.replay_retained();
         self.routes.publish_changes();
         self.rings.flush();
+        self.route_to_latecomers();
         self.flush();
         u32::try_from(self.counters.reads - reads_before).unwrap_or(u32::MAX)
     }

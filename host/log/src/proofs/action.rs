@@ -23,7 +23,7 @@ pub(super) enum Action {
     Expire(u8, u16),
     /// An orderly end and a new beginning.
     Reopen,
-    /// The process is killed; the system keeps what it was given.
+    /// The process is killed, perhaps where [`Action::CutIn`] stopped it; the system keeps what it was given.
     Kill,
     /// A crash, and perhaps another one so many disk operations into the recovery.
     Crash(u64, Option<u8>),

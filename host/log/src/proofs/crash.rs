@@ -12,10 +12,13 @@ const LIVES: u32 = 400;
 
 /// Tries `lives` random lives of a log from `seed` on. The error is the smallest failing one.
 pub(super) fn try_lives(seed: u64, lives: u32, proof: (Omitted, fn(u32) -> Checksum)) -> Result<(), String> {
+    // Where a failure is what is asked for, nobody reads it.
+    let sound = proof.0.step.is_none();
+    let max_shrink_iters = if sound { 2_000 } else { 0 };
     let config = Config {
         cases: lives,
         failure_persistence: None,
-        max_shrink_iters: 2_000,
+        max_shrink_iters,
         ..Config::default()
     };
     let mut bytes = [0; 32];
@@ -30,7 +33,7 @@ pub(super) fn try_lives(seed: u64, lives: u32, proof: (Omitted, fn(u32) -> Check
 }
 
 /// The seed of this run: `TIDEGATE_SEED`, or a new one.
-pub(super) fn seed() -> u64 {
+fn seed() -> u64 {
     let given = std::env::var("TIDEGATE_SEED")
         .ok()
         .and_then(|seed| seed.parse().ok());

@@ -101,7 +101,7 @@ impl World {
             }
             Action::Expire(lane, bytes) => self.expire(lane_of(*lane), u64::from(*bytes)),
             Action::Reopen => self.reopen(),
-            Action::Kill => self.kill(),
+            Action::Kill => self.kill(None),
             Action::Crash(seed, cut) => self.crash(*seed, *cut),
             Action::CutIn(operations) => {
                 if !self.disk.is_cut() {
@@ -266,15 +266,18 @@ impl World {
         }
     }
 
-    /// The process dies, the system lives on.
-    fn kill(&mut self) -> Checked {
-        if self.disk.is_cut() {
-            return Ok(());
-        }
+    /// The process dies, the system lives on. Perhaps the power is cut so many disk operations into the recovery.
+    pub(super) fn kill(&mut self, cut: Option<(u8, u64)>) -> Checked {
         self.disk.set_capacity(None);
         self.full = false;
         self.accepted = self.last_accepted();
         self.disk.kill();
+        if let Some((operations, seed)) = cut {
+            self.disk.cut_at(self.disk.operations() + u64::from(operations));
+            // What a recovery shows before the cut is shown to nobody here.
+            let _ = open(&self.disk, self.proof, &Arc::default());
+            self.disk.crash(seed);
+        }
         let (core, report) = open(&self.disk, self.proof, &self.reported)?;
         self.core = core;
         self.take_over(&report)

@@ -1,0 +1,338 @@
+//! Retained messages on the worker that owns their topic, and their way there.
+//!
+//! ```text
+//!  publisher's worker                    owner of the topic                    subscriber's worker
+//!  PUBLISH, RETAIN 1 ──── Keep ────────► set, replace, clear
+//!  PUBACK, PUBREC    ◄─── Kept ────────┘
+//!                                        read a chunk at the cursor ◄─ Replay ─── SUBSCRIBE
+//!                                                        └──────────── Replayed ─► replay.rs
+//! ```
+//!
+//! Invariant: the acknowledgement of a retained message leaves after its owner has set it. So a client that knows of
+//! the PUBACK and subscribes anywhere finds it: its query reaches the owner after the set was applied. For QoS 0 this
+//! holds for the publisher's own later subscriptions: set and query go by the same ring, which keeps their order.
+//!
+//! A message that is published while a subscription is made comes live, or by the replay, or both. Were it routed by a
+//! snapshot without the subscription and set behind its query, it would come by neither; so its worker looks at the
+//! newest snapshot once more when the set is in the owner's ring ([`Worker::route_to_latecomers`]). Either the
+//! subscription stands in it by then, or its query is younger than the set, and a query is answered at the end of the
+//! owner's tick, after every parcel that was sent before it.
+//! Deliberately does not: keep anything of a replay (the cursor travels), or touch messages that are not retained.
+
+use std::collections::VecDeque;
+use std::num::NonZeroU8;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use tidegate_codec::{ClientId, Message, QoS, ReasonCode, TopicName};
+use tidegate_router::{
+    Replay, Retained, RetainedCursor, RetainedLimits, RetainedStore, SetOutcome, WorkerSet, retained_owner,
+};
+use tidegate_session::Time;
+
+use super::rings::Parcel;
+use super::tick::Worker;
+use crate::config::MqttSettings;
+use crate::pipeline::{Arrival, Fate, Origin};
+
+/// Names looked at for replays per tick, so that a wildcard over millions of topics does not hold up a worker.
+const STEPS_PER_TICK: usize = 4_096;
+
+/// The same for one chunk, so that one subscription does not hold up the others.
+const STEPS_PER_CHUNK: usize = 512;
+
+/// Expired messages removed at a time.
+const EXPIRED_PER_TICK: usize = 256;
+
+/// Messages of the topics that this worker owns.
+pub struct Retention {
+    /// The messages.
+    pub store: RetainedStore,
+    /// Numbers the messages in the order in which they were set.
+    sequence: u64,
+    requests: VecDeque<ReplayRequest>,
+    /// Sent to other owners in this tick.
+    sent: Vec<Sent>,
+    workers: NonZeroU8,
+}
+
+/// A message that has been routed and sent to the owner of its topic.
+struct Sent {
+    message: Message,
+    publisher: Option<ClientId>,
+    received: Time,
+    /// The workers that it was routed to.
+    routed: WorkerSet,
+}
+
+/// A message on its way to the owner of its topic.
+pub struct Keep {
+    message: Message,
+    received: Time,
+    waits: Option<Waits>,
+}
+
+/// Who waits for a message to be retained.
+#[derive(Clone, Copy)]
+struct Waits {
+    worker: u16,
+    key: u64,
+    /// Whether the publisher can be told that there is no room.
+    is_v5: bool,
+}
+
+/// Asks for a replay's next messages.
+pub struct ReplayRequest {
+    /// Who asks.
+    pub worker: u16,
+    /// Its own name for the replay.
+    pub replay: usize,
+    /// Where to go on.
+    pub cursor: RetainedCursor,
+    /// How many messages at most.
+    pub messages_max: usize,
+    /// Bytes after which no more are added.
+    pub bytes_max: usize,
+}
+
+/// A replay's next messages.
+pub struct ReplayChunk {
+    /// As the request says.
+    pub replay: usize,
+    /// In memory of their own, shared with the store.
+    pub messages: Vec<Retained>,
+    /// Where to go on; `None` when the owner has no more.
+    pub rest: Option<RetainedCursor>,
+}
+
+impl Retention {
+    /// One worker's part of what the node may hold.
+    pub fn new(settings: &MqttSettings, workers: usize) -> Self {
+        let limits = RetainedLimits {
+            messages_max: settings.retained_messages_max.div_ceil(workers.max(1)),
+            bytes_max: settings.retained_bytes_max.div_ceil(workers.max(1)),
+        };
+        Self {
+            store: RetainedStore::new(limits),
+            sequence: 0,
+            requests: VecDeque::new(),
+            sent: Vec::new(),
+            workers: u8::try_from(workers)
+                .ok()
+                .and_then(NonZeroU8::new)
+                .unwrap_or(NonZeroU8::MIN),
+        }
+    }
+
+    /// The worker that keeps the retained message of `topic`.
+    pub fn owner_of(&self, topic: &TopicName) -> usize {
+        retained_owner(topic, self.workers).index()
+    }
+
+    /// Queues a request; each subscription has one at a time.
+    pub fn ask(&mut self, request: ReplayRequest) {
+        self.requests.push_back(request);
+    }
+
+    /// Whether some request waits.
+    pub fn has_requests(&self) -> bool {
+        !self.requests.is_empty()
+    }
+
+    /// Makes `message` the retained message of its topic, or clears that. `false` if there is no room.
+    fn set(&mut self, message: Message, received: Time, now: Time, wall: SystemTime) -> bool {
+        self.store.expire(wall, EXPIRED_PER_TICK);
+        self.sequence += 1;
+        // [MQTT-3.3.2-5], counted from when the publisher's worker got it [MQTT-3.3.2-6].
+        let expires_at = message.properties.message_expiry_interval().and_then(|seconds| {
+            let left = Duration::from_secs(u64::from(seconds)).saturating_sub(now.since(received));
+            wall.checked_add(left)
+        });
+        let record = Retained {
+            message,
+            sequence: self.sequence,
+            expires_at,
+        };
+        !matches!(self.store.set(record), SetOutcome::Full(_))
+    }
+
+    fn chunk(&self, request: ReplayRequest, wall: SystemTime, steps: &mut usize) -> ReplayChunk {
+        let mut cursor = request.cursor;
+        let (mut messages, mut bytes) = (Vec::new(), 0);
+        let mut chunk_steps = STEPS_PER_CHUNK.min(*steps);
+        let allowed = chunk_steps;
+        let rest = loop {
+            if messages.len() >= request.messages_max || bytes >= request.bytes_max {
+                break Some(cursor);
+            }
+            match cursor.advance(&self.store, wall, &mut chunk_steps) {
+                Replay::Found(record) => {
+                    bytes += record.message.topic.as_str().len() + record.message.payload.len();
+                    messages.push(record.clone());
+                }
+                Replay::OutOfSteps => break Some(cursor),
+                Replay::Done => break None,
+            }
+        };
+        *steps -= allowed - chunk_steps;
+        ReplayChunk {
+            replay: request.replay,
+            messages,
+            rest,
+        }
+    }
+}
+
+impl Worker {
+    /// Routes a message that is to be retained too; its acknowledgement waits for the owner of its topic.
+    pub(super) fn conclude_retained(&mut self, arrival: Arrival, pending: Option<u64>) {
+        match arrival.origin.filter(|origin| origin.slot.is_some()) {
+            None => {
+                self.route_and_note(&arrival);
+                self.retain(&arrival.message, arrival.received, None);
+            }
+            Some(origin) if arrival.message.qos == QoS::ExactlyOnce => match pending {
+                // Its sinks first: one of them may refuse it.
+                Some(key) => self.pipeline.conclude(key, Some(arrival.message), Fate::Route),
+                None => self.retain_exactly_once(origin, arrival.message, arrival.received),
+            },
+            Some(origin) => {
+                self.route_and_note(&arrival);
+                let key = self.pipeline.expect_answer(pending, origin);
+                self.retain(&arrival.message, arrival.received, Some((key, origin)));
+            }
+        }
+    }
+
+    fn route_and_note(&mut self, arrival: &Arrival) {
+        self.route_arrival(arrival);
+        let topic = &arrival.message.topic;
+        if self.retained.owner_of(topic) != usize::from(self.number) {
+            self.retained.sent.push(Sent {
+                message: arrival.message.detached(),
+                publisher: arrival
+                    .publisher
+                    .as_ref()
+                    .map(|publisher| publisher.client_id.clone()),
+                received: arrival.received,
+                routed: self.routes.other_workers(topic),
+            });
+        }
+    }
+
+    /// Routes what was sent to other owners to workers that have subscribed meanwhile. Call when the rings are flushed.
+    pub(super) fn route_to_latecomers(&mut self) {
+        if self.retained.sent.is_empty() || self.rings.is_backed_up() {
+            return;
+        }
+        self.routes.refresh();
+        for sent in std::mem::take(&mut self.retained.sent) {
+            for worker in self.routes.other_workers(&sent.message.topic).iter() {
+                if !sent.routed.contains(worker) {
+                    let parcel = Parcel::Forward {
+                        message: sent.message.clone(),
+                        publisher: sent.publisher.clone(),
+                        received: sent.received,
+                    };
+                    self.rings.send(worker.index(), parcel);
+                }
+            }
+        }
+        self.rings.flush();
+    }
+
+    /// Retains a QoS 2 message that nothing but a lack of room can refuse any more; then its turn may come.
+    pub(super) fn retain_exactly_once(&mut self, origin: Origin, message: Message, received: Time) {
+        let key = self.pipeline.expect_answer(None, origin);
+        self.pipeline.conclude(key, Some(message.clone()), Fate::Route);
+        self.retain(&message, received, Some((key, origin)));
+    }
+
+    /// Hands `message` to the owner of its topic.
+    fn retain(&mut self, message: &Message, received: Time, waits: Option<(u64, Origin)>) {
+        let waits = waits.map(|(key, origin)| Waits {
+            worker: self.number,
+            key,
+            is_v5: self
+                .clients
+                .get(origin.client)
+                .is_some_and(|client| client.publisher.is_v5),
+        });
+        let keep = Keep {
+            message: message.detached(),
+            received,
+            waits,
+        };
+        let owner = self.retained.owner_of(&message.topic);
+        if owner == usize::from(self.number) {
+            self.keep(keep);
+        } else {
+            self.rings.send(owner, Parcel::Keep(Box::new(keep)));
+        }
+    }
+
+    /// Retains a message on a topic of this worker's, and answers.
+    pub(super) fn keep(&mut self, keep: Keep) {
+        let Keep {
+            message,
+            received,
+            waits,
+        } = keep;
+        let topic = message.topic.clone();
+        let is_kept = self.retained.set(message, received, self.now, self.wall());
+        let is_told = waits.is_some_and(|waits| waits.is_v5);
+        if !is_kept {
+            self.counters.retained_refused += 1;
+            if !is_told {
+                // The message counts as published: what the topic had before it is out of date.
+                self.retained.store.clear(&topic, u64::MAX);
+            }
+        }
+        let Some(waits) = waits else { return };
+        let refused = (!is_kept && is_told).then_some(ReasonCode::QuotaExceeded);
+        if waits.worker == self.number {
+            return self.kept(waits.key, refused);
+        }
+        let answer = Parcel::Kept {
+            key: waits.key,
+            refused,
+        };
+        self.rings.send(usize::from(waits.worker), answer);
+    }
+
+    /// The owner of the topic has answered.
+    pub(super) fn kept(&mut self, key: u64, refused: Option<ReasonCode>) {
+        if let Some(settled) = self.pipeline.answer(key, refused) {
+            // QoS 2 is routed now, by a snapshot that is younger than the set.
+            self.routes.refresh();
+            self.settle_with(settled.origin, settled.outcome);
+        }
+    }
+
+    /// Answers replays, as many names as a tick may look at, and moves this worker's own ones on.
+    pub(super) fn replay_retained(&mut self) {
+        self.ask_for_replays();
+        if !self.retained.has_requests() {
+            return;
+        }
+        let mut steps = STEPS_PER_TICK;
+        while steps > 0
+            && let Some(request) = self.retained.requests.pop_front()
+        {
+            let worker = request.worker;
+            // Every request costs a step, also one that looks at no name.
+            steps -= 1;
+            let chunk = self.retained.chunk(request, self.wall(), &mut steps);
+            if worker == self.number {
+                self.replay(chunk);
+            } else {
+                self.rings
+                    .send(usize::from(worker), Parcel::Replayed(Box::new(chunk)));
+            }
+        }
+    }
+
+    /// Time of day of this tick.
+    pub(super) fn wall(&self) -> SystemTime {
+        UNIX_EPOCH + Duration::from_millis(self.unix_ms)
+    }
+}
