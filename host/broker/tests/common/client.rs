@@ -1,5 +1,6 @@
 //! A client that sends what it is told and shows what it gets, packet by packet.
 
+use std::collections::VecDeque;
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::time::Duration;
@@ -16,6 +17,8 @@ use super::DEADLINE;
 pub struct Client {
     pub socket: TcpStream,
     pub version: Version,
+    /// Read while something else was waited for.
+    received: VecDeque<Packet>,
     input: BytesMut,
     next_id: u16,
 }
@@ -42,6 +45,7 @@ impl Client {
         Self {
             socket,
             version,
+            received: VecDeque::new(),
             input: BytesMut::new(),
             next_id: 0,
         }
@@ -53,6 +57,7 @@ impl Client {
         Self {
             socket,
             version: self.version,
+            received: VecDeque::new(),
             input: BytesMut::new(),
             next_id: self.next_id,
         }
@@ -87,6 +92,9 @@ impl Client {
 
     /// The next packet; `None` when the broker closes.
     pub fn try_receive(&mut self) -> Option<Packet> {
+        if let Some(packet) = self.received.pop_front() {
+            return Some(packet);
+        }
         let decoder = Decoder {
             version: Some(self.version),
             packet_bytes_max: 256 << 20,
@@ -110,6 +118,7 @@ impl Client {
 
     /// Whether nothing comes within `span`.
     pub fn is_silent_for(&mut self, span: Duration) -> bool {
+        assert_eq!(self.received, [], "packets not yet received");
         assert!(
             self.input.is_empty(),
             "bytes of an unread packet: {:?}",
@@ -140,17 +149,7 @@ impl Client {
     /// PINGREQ comes next.
     pub fn ping(&mut self) {
         self.send(&Packet::PingReq);
-        assert_eq!(self.next(), Packet::PingResp);
-    }
-
-    /// The next packet that is no PUBREL: those end exchanges of earlier messages, and are answered.
-    fn next(&mut self) -> Packet {
-        loop {
-            match self.receive() {
-                Packet::PubRel(ack) => self.send(&Packet::PubComp(Ack::success(ack.packet_id))),
-                other => return other,
-            }
-        }
+        assert_eq!(self.receive(), Packet::PingResp);
     }
 
     pub fn subscribe(&mut self, filter: &str, qos: QoS) {
@@ -219,9 +218,23 @@ impl Client {
         }
     }
 
+    /// Waits for the PUBREL of `packet_id` and answers it; what comes before it is received later.
+    fn finish(&mut self, packet_id: PacketId) {
+        let mut earlier = VecDeque::new();
+        loop {
+            match self.receive() {
+                Packet::PubRel(ack) if ack.packet_id == packet_id => break,
+                other => earlier.push_back(other),
+            }
+        }
+        self.send(&Packet::PubComp(Ack::success(packet_id)));
+        earlier.append(&mut self.received);
+        self.received = earlier;
+    }
+
     /// The next message, acknowledged as its QoS asks.
     pub fn message(&mut self) -> Publish {
-        let publish = match self.next() {
+        let publish = match self.receive() {
             Packet::Publish(publish) => publish,
             other => panic!("expected a PUBLISH, got {other:?}"),
         };
@@ -229,6 +242,7 @@ impl Client {
             (QoS::AtLeastOnce, Some(packet_id)) => self.send(&Packet::PubAck(Ack::success(packet_id))),
             (QoS::ExactlyOnce, Some(packet_id)) => {
                 self.send(&Packet::PubRec(Ack::success(packet_id)));
+                self.finish(packet_id);
             }
             _ => {}
         }
