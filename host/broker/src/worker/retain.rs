@@ -7,7 +7,8 @@
 //! A message that is published while a subscription is made comes live, or by the replay, or both. Were it routed by a
 //! snapshot without the subscription and set behind its query, it would come by neither; so its worker looks at the
 //! newest snapshot once more when the set is in the owner's ring ([`Worker::route_to_latecomers`]). Either the
-//! subscription stands in it by then, or its query is younger than the set and is answered after it.
+//! subscription stands in it by then, or its query is younger than the set and is answered after it; also by the
+//! subscriber's own worker, which answers itself in the tick after the one that published the subscription.
 //!
 //! Full: the publisher of version 5 is told 0x97, having been routed (QoS 1) or not (QoS 2). Who cannot be told has
 //! published all the same; then the topic has no retained message, because the one it had is out of date.

@@ -184,10 +184,13 @@ impl Worker {
 
     /// Answers replays, as many names as a tick may look at, and moves this worker's own ones on.
     pub(super) fn replay_retained(&mut self) {
+        self.answer_replays();
+        // This worker's own questions are answered in the next tick like those of others: when its subscriptions stand
+        // in the shared snapshot and what was sent before that has been received.
         self.ask_for_replays();
-        if !self.retained.has_requests() {
-            return;
-        }
+    }
+
+    fn answer_replays(&mut self) {
         let mut steps = STEPS_PER_TICK;
         while steps > 0
             && let Some(request) = self.retained.requests.pop_front()
