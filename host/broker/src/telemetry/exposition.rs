@@ -34,6 +34,10 @@ struct Node(NodeSnapshot);
 /// One time series: label values (or none) and a value.
 type Series<'a> = (Vec<(&'static str, &'a str)>, u64);
 
+/// What a metric reads of each worker.
+type Gauge = fn(&WorkerSnapshot) -> usize;
+type Count = fn(&Counters) -> u64;
+
 impl Collector for Node {
     fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> fmt::Result {
         self.encode_workers(&mut encoder)?;
@@ -47,7 +51,7 @@ impl Node {
         let total = |part: fn(&WorkerSnapshot) -> usize| -> u64 {
             self.0.workers.iter().map(|worker| part(worker) as u64).sum()
         };
-        let gauges: [(&str, &str, fn(&WorkerSnapshot) -> usize); 6] = [
+        let gauges: [(&str, &str, Gauge); 6] = [
             ("connections", "Open connections", |worker| worker.connections),
             ("sessions", "Sessions, connected or not", |worker| worker.sessions),
             ("subscriptions", "Subscriptions", |worker| worker.subscriptions),
@@ -85,7 +89,7 @@ impl Node {
         ];
         let help = "Connections by what became of them";
         counter(encoder, "connection_attempts", help, attempts)?;
-        let publishes: [(&str, &str, fn(&Counters) -> u64); 6] = [
+        let publishes: [(&str, &str, Count); 6] = [
             ("in", "0", |counters| counters.received[0]),
             ("in", "1", |counters| counters.received[1]),
             ("in", "2", |counters| counters.received[2]),
@@ -96,7 +100,7 @@ impl Node {
         let series =
             publishes.map(|(way, qos, part)| (vec![("direction", way), ("qos", qos)], self.sum(part)));
         counter(encoder, "publish_packets", "PUBLISH packets", series.into())?;
-        let dropped: [(&str, fn(&Counters) -> u64); 5] = [
+        let dropped: [(&str, Count); 5] = [
             ("queue_full", |counters| counters.dropped_queue_full),
             ("expired", |counters| counters.dropped_expired),
             ("too_large", |counters| counters.dropped_too_large),
@@ -109,7 +113,7 @@ impl Node {
     }
 
     fn encode_counters(&self, encoder: &mut DescriptorEncoder<'_>) -> fmt::Result {
-        let counters: [(&str, &str, fn(&Counters) -> u64); 6] = [
+        let counters: [(&str, &str, Count); 6] = [
             (
                 "refused_publishes",
                 "Messages on topics of the broker's own, or that could not be delayed",

@@ -65,7 +65,7 @@ impl Worker {
             Some(origin) if arrival.message.qos == QoS::ExactlyOnce => match pending {
                 // Its sinks first: one of them may refuse it.
                 Some(key) => self.pipeline.conclude(key, Some(arrival.message), Fate::Route),
-                None => self.retain_exactly_once(origin, arrival.message, arrival.received),
+                None => self.retain_exactly_once(origin, &arrival.message, arrival.received),
             },
             Some(origin) => {
                 self.route_and_note(&arrival);
@@ -115,10 +115,10 @@ impl Worker {
     }
 
     /// Retains a QoS 2 message that nothing but a lack of room can refuse any more; then its turn may come.
-    pub(super) fn retain_exactly_once(&mut self, origin: Origin, message: Message, received: Time) {
+    pub(super) fn retain_exactly_once(&mut self, origin: Origin, message: &Message, received: Time) {
         let key = self.pipeline.expect_answer(None, origin);
         self.pipeline.conclude(key, Some(message.clone()), Fate::Route);
-        self.retain(&message, received, Some((key, origin)));
+        self.retain(message, received, Some((key, origin)));
     }
 
     /// Hands `message` to the owner of its topic.
