@@ -337,6 +337,59 @@ fn a_replay_is_never_older_than_what_was_sent_live() {
     }
 }
 
+/// Whoever subscribes while values rise ends up with the last one of every topic: live, by the replay, or both.
+#[test]
+fn a_subscription_made_meanwhile_misses_nothing() {
+    const TOPICS: usize = 64;
+    for workers in [2, 4] {
+        let broker = Broker::start(workers, OFF);
+        for round in 0..30 {
+            let mut publisher = Client::connect(broker.mqtt, Version::V5, &format!("p{round}"));
+            let mut subscribers: Vec<Client> = (0..4)
+                .map(|number| Client::connect(broker.mqtt, Version::V5, &format!("s{round}-{number}")))
+                .collect();
+            let publishing = std::thread::spawn(move || {
+                for topic in 0..TOPICS {
+                    retained(
+                        &mut publisher,
+                        &format!("m/{topic}"),
+                        QoS::AtMostOnce,
+                        &round.to_string(),
+                    );
+                }
+                publisher.ping();
+                publisher
+            });
+            for (number, subscriber) in subscribers.iter_mut().enumerate() {
+                for topic in (0..TOPICS).filter(|topic| topic % 4 == number) {
+                    let packet_id = subscriber.packet_id();
+                    let filter = TopicFilter::new(&format!("m/{topic}")).unwrap();
+                    let options = SubscribeOptions::default();
+                    subscriber.send(&Packet::Subscribe(Box::new(Subscribe {
+                        packet_id,
+                        subscriptions: vec![Subscription { filter, options }],
+                        properties: Properties::empty(),
+                    })));
+                }
+            }
+            for (number, subscriber) in subscribers.iter_mut().enumerate() {
+                let mut missing: Vec<String> = (0..TOPICS)
+                    .filter(|topic| topic % 4 == number)
+                    .map(|topic| format!("m/{topic}"))
+                    .collect();
+                while !missing.is_empty() {
+                    if let Packet::Publish(publish) = subscriber.receive()
+                        && publish.payload == round.to_string()
+                    {
+                        missing.retain(|topic| *topic != publish.topic.as_ref().unwrap().as_str());
+                    }
+                }
+            }
+            publishing.join().unwrap();
+        }
+    }
+}
+
 /// A persistent session whose client leaves in the middle gets the rest when it comes back.
 #[test]
 fn a_replay_outlives_a_connection() {

@@ -34,6 +34,10 @@ struct Node(NodeSnapshot);
 /// One time series: label values (or none) and a value.
 type Series<'a> = (Vec<(&'static str, &'a str)>, u64);
 
+/// What a metric reads of each worker.
+type Gauge = fn(&WorkerSnapshot) -> usize;
+type Count = fn(&Counters) -> u64;
+
 impl Collector for Node {
     fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> fmt::Result {
         self.encode_workers(&mut encoder)?;
@@ -44,109 +48,72 @@ impl Collector for Node {
 
 impl Node {
     fn encode_workers(&self, encoder: &mut DescriptorEncoder<'_>) -> fmt::Result {
-        let sum =
-            |part: fn(&Counters) -> u64| self.0.workers.iter().map(|worker| part(&worker.counters)).sum();
-        let total = |part: fn(&WorkerSnapshot) -> usize| {
+        let total = |part: fn(&WorkerSnapshot) -> usize| -> u64 {
             self.0.workers.iter().map(|worker| part(worker) as u64).sum()
         };
-        let by = |label, value: &'static str, count: u64| (vec![(label, value)], count);
-        gauge(
-            encoder,
-            "connections",
-            "Open connections",
-            vec![(vec![], total(|worker| worker.connections))],
-        )?;
-        gauge(
-            encoder,
-            "sessions",
-            "Sessions, connected or not",
-            vec![(vec![], total(|worker| worker.sessions))],
-        )?;
-        gauge(
-            encoder,
-            "subscriptions",
-            "Subscriptions",
-            vec![(vec![], total(|worker| worker.subscriptions))],
-        )?;
-        gauge(
-            encoder,
-            "retained_messages",
-            "Retained messages",
-            vec![(vec![], total(|worker| worker.retained))],
-        )?;
-        gauge(
-            encoder,
-            "retained_bytes",
-            "Bytes of the same",
-            vec![(vec![], total(|worker| worker.retained_bytes))],
-        )?;
-        gauge(
-            encoder,
-            "delayed_messages",
-            "Messages that are not due",
-            vec![(vec![], total(|worker| worker.delayed))],
-        )?;
+        let gauges: [(&str, &str, Gauge); 6] = [
+            ("connections", "Open connections", |worker| worker.connections),
+            ("sessions", "Sessions, connected or not", |worker| worker.sessions),
+            ("subscriptions", "Subscriptions", |worker| worker.subscriptions),
+            ("retained_messages", "Retained messages", |worker| worker.retained),
+            ("retained_bytes", "Bytes of the same", |worker| {
+                worker.retained_bytes
+            }),
+            ("delayed_messages", "Messages that are not due", |worker| {
+                worker.delayed
+            }),
+        ];
+        for (name, help, part) in gauges {
+            gauge(encoder, name, help, vec![(vec![], total(part))])?;
+        }
         let unsettled = vec![
-            by("state", "pending", total(|worker| worker.pending)),
-            by("state", "held", total(|worker| worker.held)),
+            (vec![("state", "pending")], total(|worker| worker.pending)),
+            (vec![("state", "held")], total(|worker| worker.held)),
         ];
-        gauge(
-            encoder,
-            "unsettled_messages",
-            "Waiting for receipts, or on hold until there is room",
-            unsettled,
-        )?;
-        let accepted = vec![
-            by("outcome", "accepted", sum(|counters| counters.accepted)),
-            by("outcome", "turned_away", sum(|counters| counters.turned_away)),
-        ];
-        counter(
-            encoder,
-            "connection_attempts",
-            "Connections by what became of them",
-            accepted,
-        )?;
-        let publishes = vec![
+        let help = "Waiting for receipts, or on hold until there is room";
+        gauge(encoder, "unsettled_messages", help, unsettled)?;
+        self.encode_traffic(encoder)?;
+        self.encode_counters(encoder)
+    }
+
+    fn encode_traffic(&self, encoder: &mut DescriptorEncoder<'_>) -> fmt::Result {
+        let attempts = vec![
             (
-                vec![("direction", "in"), ("qos", "0")],
-                sum(|counters| counters.received[0]),
+                vec![("outcome", "accepted")],
+                self.sum(|counters| counters.accepted),
             ),
             (
-                vec![("direction", "in"), ("qos", "1")],
-                sum(|counters| counters.received[1]),
-            ),
-            (
-                vec![("direction", "in"), ("qos", "2")],
-                sum(|counters| counters.received[2]),
-            ),
-            (
-                vec![("direction", "out"), ("qos", "0")],
-                sum(|counters| counters.sent[0]),
-            ),
-            (
-                vec![("direction", "out"), ("qos", "1")],
-                sum(|counters| counters.sent[1]),
-            ),
-            (
-                vec![("direction", "out"), ("qos", "2")],
-                sum(|counters| counters.sent[2]),
+                vec![("outcome", "turned_away")],
+                self.sum(|counters| counters.turned_away),
             ),
         ];
-        counter(encoder, "publish_packets", "PUBLISH packets", publishes)?;
-        let dropped = vec![
-            by("cause", "queue_full", sum(|counters| counters.dropped_queue_full)),
-            by("cause", "expired", sum(|counters| counters.dropped_expired)),
-            by("cause", "too_large", sum(|counters| counters.dropped_too_large)),
-            by("cause", "qos0", sum(|counters| counters.dropped_qos0)),
-            by("cause", "no_member", sum(|counters| counters.dropped_no_member)),
+        let help = "Connections by what became of them";
+        counter(encoder, "connection_attempts", help, attempts)?;
+        let publishes: [(&str, &str, Count); 6] = [
+            ("in", "0", |counters| counters.received[0]),
+            ("in", "1", |counters| counters.received[1]),
+            ("in", "2", |counters| counters.received[2]),
+            ("out", "0", |counters| counters.sent[0]),
+            ("out", "1", |counters| counters.sent[1]),
+            ("out", "2", |counters| counters.sent[2]),
         ];
-        counter(
-            encoder,
-            "dropped_deliveries",
-            "Deliveries that did not reach a subscriber",
-            dropped,
-        )?;
-        let simple: [(&str, &str, fn(&Counters) -> u64); 6] = [
+        let series =
+            publishes.map(|(way, qos, part)| (vec![("direction", way), ("qos", qos)], self.sum(part)));
+        counter(encoder, "publish_packets", "PUBLISH packets", series.into())?;
+        let dropped: [(&str, Count); 5] = [
+            ("queue_full", |counters| counters.dropped_queue_full),
+            ("expired", |counters| counters.dropped_expired),
+            ("too_large", |counters| counters.dropped_too_large),
+            ("qos0", |counters| counters.dropped_qos0),
+            ("no_member", |counters| counters.dropped_no_member),
+        ];
+        let series = dropped.map(|(cause, part)| (vec![("cause", cause)], self.sum(part)));
+        let help = "Deliveries that did not reach a subscriber";
+        counter(encoder, "dropped_deliveries", help, series.into())
+    }
+
+    fn encode_counters(&self, encoder: &mut DescriptorEncoder<'_>) -> fmt::Result {
+        let counters: [(&str, &str, Count); 6] = [
             (
                 "refused_publishes",
                 "Messages on topics of the broker's own, or that could not be delayed",
@@ -172,10 +139,14 @@ impl Node {
                 counters.reads
             }),
         ];
-        for (name, help, part) in simple {
-            counter(encoder, name, help, vec![(vec![], sum(part))])?;
+        for (name, help, part) in counters {
+            counter(encoder, name, help, vec![(vec![], self.sum(part))])?;
         }
         Ok(())
+    }
+
+    fn sum(&self, part: fn(&Counters) -> u64) -> u64 {
+        self.0.workers.iter().map(|worker| part(&worker.counters)).sum()
     }
 
     fn encode_rules(&self, encoder: &mut DescriptorEncoder<'_>) -> fmt::Result {

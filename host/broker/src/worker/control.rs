@@ -5,7 +5,7 @@ use tidegate_session::{Input, Time};
 use super::clients::ClientKey;
 use super::mailbox::Letter;
 use super::rings::Parcel;
-use super::shares::Shared;
+use super::shares::Routed;
 use super::tick::{Timer, Worker};
 use crate::telemetry::WorkerSnapshot;
 
@@ -53,7 +53,7 @@ impl Worker {
                     Parcel::Joined { ticket } => self.joined(ticket),
                     Parcel::Leave { filter, member } => self.leave(filter, member),
                     Parcel::Share(share) => {
-                        let shared = Shared {
+                        let shared = Routed {
                             message: &share.message,
                             publisher: share.publisher.as_ref(),
                             received: share.received,

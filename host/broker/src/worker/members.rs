@@ -13,7 +13,7 @@ use tidegate_session::{Delivery, Input};
 
 use super::clients::ClientKey;
 use super::rings::Parcel;
-use super::shares::{Join, Member, Share, Shared};
+use super::shares::{Join, Member, Routed, Share};
 use super::tick::Worker;
 
 /// What a session joined with.
@@ -186,7 +186,7 @@ impl Worker {
     }
 
     /// Delivers a message to the member that the owner has chosen.
-    pub(super) fn deliver_shared(&mut self, filter: &TopicFilter, key: ClientKey, shared: Shared<'_>) {
+    pub(super) fn deliver_shared(&mut self, filter: &TopicFilter, key: ClientKey, shared: Routed<'_>) {
         let found = self.members.find(filter, key);
         let (Some((name, membership)), Some(client)) = (found, self.clients.get(key)) else {
             return self.return_share(Share {

@@ -25,6 +25,8 @@ mod outputs;
 mod pace;
 mod reading;
 mod replay;
+mod replays;
+mod retain;
 mod retained;
 mod rings;
 mod routes;

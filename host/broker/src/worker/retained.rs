@@ -1,38 +1,31 @@
-//! Retained messages on the worker that owns their topic, and their way there.
+//! Retained messages on the worker that owns their topic.
 //!
 //! ```text
 //!  publisher's worker                    owner of the topic                    subscriber's worker
 //!  PUBLISH, RETAIN 1 ──── Keep ────────► set, replace, clear
 //!  PUBACK, PUBREC    ◄─── Kept ────────┘
-//!                                        read a chunk at the cursor ◄─ Replay ─── SUBSCRIBE
+//!       retain.rs                        read a chunk at the cursor ◄─ Replay ─── SUBSCRIBE
 //!                                                        └──────────── Replayed ─► replay.rs
 //! ```
 //!
-//! Invariant: the acknowledgement of a retained message leaves after its owner has set it. So a client that knows of
-//! the PUBACK and subscribes anywhere finds it: its query reaches the owner after the set was applied. For QoS 0 this
-//! holds for the publisher's own later subscriptions: set and query go by the same ring, which keeps their order.
-//!
-//! A message that is published while a subscription is made comes live, or by the replay, or both. Were it routed by a
-//! snapshot without the subscription and set behind its query, it would come by neither; so its worker looks at the
-//! newest snapshot once more when the set is in the owner's ring ([`Worker::route_to_latecomers`]). Either the
-//! subscription stands in it by then, or its query is younger than the set, and a query is answered at the end of the
-//! owner's tick, after every parcel that was sent before it.
-//! Deliberately does not: keep anything of a replay (the cursor travels), or touch messages that are not retained.
+//! Invariant: a query is answered at the end of a tick, after every message to retain that was sent before it.
+//! Deliberately does not: keep anything of a replay; the cursor travels.
 
 use std::collections::VecDeque;
 use std::num::NonZeroU8;
+use std::sync::atomic::{Ordering, fence};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use tidegate_codec::{ClientId, Message, QoS, ReasonCode, TopicName};
+use tidegate_codec::{Message, ReasonCode, TopicName};
 use tidegate_router::{
-    Replay, Retained, RetainedCursor, RetainedLimits, RetainedStore, SetOutcome, WorkerSet, retained_owner,
+    Replay, Retained, RetainedCursor, RetainedLimits, RetainedStore, SetOutcome, retained_owner,
 };
 use tidegate_session::Time;
 
+use super::retain::{Keep, Sent};
 use super::rings::Parcel;
 use super::tick::Worker;
 use crate::config::MqttSettings;
-use crate::pipeline::{Arrival, Fate, Origin};
 
 /// Names looked at for replays per tick, so that a wildcard over millions of topics does not hold up a worker.
 const STEPS_PER_TICK: usize = 4_096;
@@ -51,33 +44,8 @@ pub struct Retention {
     sequence: u64,
     requests: VecDeque<ReplayRequest>,
     /// Sent to other owners in this tick.
-    sent: Vec<Sent>,
+    pub(super) sent: Vec<Sent>,
     workers: NonZeroU8,
-}
-
-/// A message that has been routed and sent to the owner of its topic.
-struct Sent {
-    message: Message,
-    publisher: Option<ClientId>,
-    received: Time,
-    /// The workers that it was routed to.
-    routed: WorkerSet,
-}
-
-/// A message on its way to the owner of its topic.
-pub struct Keep {
-    message: Message,
-    received: Time,
-    waits: Option<Waits>,
-}
-
-/// Who waits for a message to be retained.
-#[derive(Clone, Copy)]
-struct Waits {
-    worker: u16,
-    key: u64,
-    /// Whether the publisher can be told that there is no room.
-    is_v5: bool,
 }
 
 /// Asks for a replay's next messages.
@@ -130,6 +98,8 @@ impl Retention {
 
     /// Queues a request; each subscription has one at a time.
     pub fn ask(&mut self, request: ReplayRequest) {
+        // Pairs with the one of `route_to_latecomers`: what was sent before is seen before this tick's rings are empty.
+        fence(Ordering::SeqCst);
         self.requests.push_back(request);
     }
 
@@ -183,93 +153,6 @@ impl Retention {
 }
 
 impl Worker {
-    /// Routes a message that is to be retained too; its acknowledgement waits for the owner of its topic.
-    pub(super) fn conclude_retained(&mut self, arrival: Arrival, pending: Option<u64>) {
-        match arrival.origin.filter(|origin| origin.slot.is_some()) {
-            None => {
-                self.route_and_note(&arrival);
-                self.retain(&arrival.message, arrival.received, None);
-            }
-            Some(origin) if arrival.message.qos == QoS::ExactlyOnce => match pending {
-                // Its sinks first: one of them may refuse it.
-                Some(key) => self.pipeline.conclude(key, Some(arrival.message), Fate::Route),
-                None => self.retain_exactly_once(origin, arrival.message, arrival.received),
-            },
-            Some(origin) => {
-                self.route_and_note(&arrival);
-                let key = self.pipeline.expect_answer(pending, origin);
-                self.retain(&arrival.message, arrival.received, Some((key, origin)));
-            }
-        }
-    }
-
-    fn route_and_note(&mut self, arrival: &Arrival) {
-        self.route_arrival(arrival);
-        let topic = &arrival.message.topic;
-        if self.retained.owner_of(topic) != usize::from(self.number) {
-            self.retained.sent.push(Sent {
-                message: arrival.message.detached(),
-                publisher: arrival
-                    .publisher
-                    .as_ref()
-                    .map(|publisher| publisher.client_id.clone()),
-                received: arrival.received,
-                routed: self.routes.other_workers(topic),
-            });
-        }
-    }
-
-    /// Routes what was sent to other owners to workers that have subscribed meanwhile. Call when the rings are flushed.
-    pub(super) fn route_to_latecomers(&mut self) {
-        if self.retained.sent.is_empty() || self.rings.is_backed_up() {
-            return;
-        }
-        self.routes.refresh();
-        for sent in std::mem::take(&mut self.retained.sent) {
-            for worker in self.routes.other_workers(&sent.message.topic).iter() {
-                if !sent.routed.contains(worker) {
-                    let parcel = Parcel::Forward {
-                        message: sent.message.clone(),
-                        publisher: sent.publisher.clone(),
-                        received: sent.received,
-                    };
-                    self.rings.send(worker.index(), parcel);
-                }
-            }
-        }
-        self.rings.flush();
-    }
-
-    /// Retains a QoS 2 message that nothing but a lack of room can refuse any more; then its turn may come.
-    pub(super) fn retain_exactly_once(&mut self, origin: Origin, message: Message, received: Time) {
-        let key = self.pipeline.expect_answer(None, origin);
-        self.pipeline.conclude(key, Some(message.clone()), Fate::Route);
-        self.retain(&message, received, Some((key, origin)));
-    }
-
-    /// Hands `message` to the owner of its topic.
-    fn retain(&mut self, message: &Message, received: Time, waits: Option<(u64, Origin)>) {
-        let waits = waits.map(|(key, origin)| Waits {
-            worker: self.number,
-            key,
-            is_v5: self
-                .clients
-                .get(origin.client)
-                .is_some_and(|client| client.publisher.is_v5),
-        });
-        let keep = Keep {
-            message: message.detached(),
-            received,
-            waits,
-        };
-        let owner = self.retained.owner_of(&message.topic);
-        if owner == usize::from(self.number) {
-            self.keep(keep);
-        } else {
-            self.rings.send(owner, Parcel::Keep(Box::new(keep)));
-        }
-    }
-
     /// Retains a message on a topic of this worker's, and answers.
     pub(super) fn keep(&mut self, keep: Keep) {
         let Keep {
@@ -299,21 +182,15 @@ impl Worker {
         self.rings.send(usize::from(waits.worker), answer);
     }
 
-    /// The owner of the topic has answered.
-    pub(super) fn kept(&mut self, key: u64, refused: Option<ReasonCode>) {
-        if let Some(settled) = self.pipeline.answer(key, refused) {
-            // QoS 2 is routed now, by a snapshot that is younger than the set.
-            self.routes.refresh();
-            self.settle_with(settled.origin, settled.outcome);
-        }
-    }
-
     /// Answers replays, as many names as a tick may look at, and moves this worker's own ones on.
     pub(super) fn replay_retained(&mut self) {
+        self.answer_replays();
+        // This worker's own questions are answered in the next tick like those of others: when its subscriptions stand
+        // in the shared snapshot and what was sent before that has been received.
         self.ask_for_replays();
-        if !self.retained.has_requests() {
-            return;
-        }
+    }
+
+    fn answer_replays(&mut self) {
         let mut steps = STEPS_PER_TICK;
         while steps > 0
             && let Some(request) = self.retained.requests.pop_front()

@@ -12,7 +12,8 @@ use mio::Waker;
 use tidegate_codec::{ClientId, Connect, Message, ReasonCode, TopicFilter};
 use tidegate_session::Time;
 
-use super::retained::{Keep, ReplayChunk, ReplayRequest};
+use super::retain::Keep;
+use super::retained::{ReplayChunk, ReplayRequest};
 use super::shares::{Join, Member, Share};
 use super::sys::Tally;
 

@@ -9,6 +9,7 @@
 //! SUBACK was written, and so after the snapshot that it stands in was stored: it is always routed by it, and nobody
 //! has to wait for other workers.
 
+use std::sync::atomic::{Ordering, fence};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use arc_swap::ArcSwap;
@@ -42,6 +43,9 @@ impl SharedFilters {
             };
         }
         self.current.store(Arc::new(map));
+        // Pairs with the one of `route_to_latecomers`: the rings that are read after this show what was sent by whoever
+        // still saw the older map.
+        fence(Ordering::SeqCst);
     }
 }
 

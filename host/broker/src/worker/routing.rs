@@ -8,7 +8,7 @@ use tidegate_session::{Delivery, Input, Time};
 use super::clients::Publisher;
 use super::rings::Parcel;
 use super::routes::Recipient;
-use super::shares::Shared;
+use super::shares::Routed;
 use super::tick::Worker;
 
 impl Worker {
@@ -33,7 +33,7 @@ impl Worker {
     /// Routes `message` to the sessions of this worker.
     pub(super) fn route_here(&mut self, message: &Message, publisher: Option<&ClientId>, received: Time) {
         if !self.shares.is_empty() {
-            self.share_out(Shared {
+            self.share_out(Routed {
                 message,
                 publisher,
                 received,
@@ -43,19 +43,22 @@ impl Worker {
         self.routes.recipients(&message.topic, &mut recipients);
         let mut detached = None;
         for recipient in recipients.drain(..) {
-            self.deliver(recipient, message, publisher, received, &mut detached);
+            let shared = Routed {
+                message,
+                publisher,
+                received,
+            };
+            self.deliver(recipient, shared, &mut detached);
         }
         self.recipients = recipients;
     }
 
-    fn deliver(
-        &mut self,
-        recipient: Recipient,
-        message: &Message,
-        publisher: Option<&ClientId>,
-        received: Time,
-        detached: &mut Option<Message>,
-    ) {
+    fn deliver(&mut self, recipient: Recipient, routed: Routed<'_>, detached: &mut Option<Message>) {
+        let Routed {
+            message,
+            publisher,
+            received,
+        } = routed;
         let Some(client) = self.clients.get(recipient.client) else {
             return;
         };

@@ -89,7 +89,7 @@ impl Worker {
                 match outcome {
                     // A QoS 2 message is retained once nothing can refuse it any more.
                     Ok(Some(message)) if message.retain => {
-                        self.retain_exactly_once(origin, message, self.now);
+                        self.retain_exactly_once(origin, &message, self.now);
                     }
                     outcome => self.settle_with(origin, outcome),
                 }

@@ -97,7 +97,7 @@ impl Shares {
     }
 
     /// One member of `group`: a connected one if there is any, never `except`.
-    fn choose(&mut self, group: GroupId, share: &Shared<'_>, except: Option<Member>) -> Option<Member> {
+    fn choose(&mut self, group: GroupId, share: &Routed<'_>, except: Option<Member>) -> Option<Member> {
         self.draws = self.draws.wrapping_add(1);
         let draw = Draw {
             random: self.random.hash_one(self.draws),
@@ -113,9 +113,9 @@ impl Shares {
     }
 }
 
-/// A message to be shared out.
+/// A message on its way to sessions.
 #[derive(Clone, Copy)]
-pub struct Shared<'a> {
+pub struct Routed<'a> {
     /// The message.
     pub message: &'a Message,
     /// Who published it.
@@ -159,7 +159,7 @@ impl Worker {
     }
 
     /// Gives a message to one member of every group of this worker's that it matches.
-    pub(super) fn share_out(&mut self, shared: Shared<'_>) {
+    pub(super) fn share_out(&mut self, shared: Routed<'_>) {
         let mut matched = std::mem::take(&mut self.shares.matched);
         let visit = &mut |group, (): &()| matched.push(group);
         self.shares.filters.matches(&shared.message.topic, visit);
@@ -171,7 +171,7 @@ impl Worker {
 
     /// A member could not take its message: another one may have it.
     pub(super) fn share_again(&mut self, share: &Share) {
-        let shared = Shared {
+        let shared = Routed {
             message: &share.message,
             publisher: share.publisher.as_ref(),
             received: share.received,
@@ -182,7 +182,7 @@ impl Worker {
         }
     }
 
-    fn share(&mut self, group: GroupId, shared: Shared<'_>, except: Option<Member>) {
+    fn share(&mut self, group: GroupId, shared: Routed<'_>, except: Option<Member>) {
         let chosen = self.shares.choose(group, &shared, except);
         let (Some(member), Some(filter)) = (chosen, self.shares.groups.filter(group).cloned()) else {
             self.counters.dropped_no_member += 1;

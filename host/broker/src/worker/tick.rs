@@ -18,7 +18,7 @@ use super::mailbox::Letter;
 use super::members::Members;
 use super::net::{FIRST_CONNECTION, Net};
 use super::pace::Pace;
-use super::replay::Replays;
+use super::replays::Replays;
 use super::retained::Retention;
 use super::rings::Rings;
 use super::routes::{Recipient, Routes};
