@@ -98,13 +98,7 @@ pub async fn list_sinks(State(node): State<Arc<Node>>) -> Json<Value> {
         .sink_snapshots()
         .into_iter()
         .map(|(name, sink)| {
-            let (state, error) = match &sink.state {
-                SinkState::Running => ("running", None),
-                SinkState::Retrying { error, .. } => ("retrying", Some(error.clone())),
-                SinkState::Paused(Pause::Requested) => ("paused", None),
-                SinkState::Paused(Pause::Operator { error, .. }) => ("needs operator", Some(error.clone())),
-                SinkState::Stopped => ("stopped", None),
-            };
+            let (state, error) = state_of(&sink.state);
             let counts = &sink.counts;
             json!({
                 "name": name,
@@ -123,6 +117,17 @@ pub async fn list_sinks(State(node): State<Arc<Node>>) -> Json<Value> {
         })
         .collect();
     Json(json!({ "sinks": sinks }))
+}
+
+/// A sink's state in a word, and what is wrong.
+pub fn state_of(state: &SinkState) -> (&'static str, Option<&str>) {
+    match state {
+        SinkState::Running => ("running", None),
+        SinkState::Retrying { error, .. } => ("retrying", Some(error)),
+        SinkState::Paused(Pause::Requested) => ("paused", None),
+        SinkState::Paused(Pause::Operator { error, .. }) => ("needs operator", Some(error)),
+        SinkState::Stopped => ("stopped", None),
+    }
 }
 
 fn describe(version: &Version) -> Value {

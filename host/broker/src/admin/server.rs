@@ -88,7 +88,8 @@ impl Node {
         for sink in &self.sinks {
             let state = sink.state();
             if !state.is_healthy() {
-                missing.push(format!("sink {}: {state:?}", sink.name()));
+                // The error itself may name hosts and tables: it is for who may use the API.
+                missing.push(format!("sink {}: {}", sink.name(), api::state_of(&state).0));
             }
         }
         missing

@@ -12,7 +12,8 @@ use tokio::sync::oneshot;
 
 use super::data_dir::DataDir;
 use super::sinks::Sinks;
-use super::workers::{Berths, Ends, start_workers};
+use super::stop::Signals;
+use super::workers::{Berths, Crew, Ends, start_workers};
 use crate::admin;
 use crate::config::Settings;
 use crate::modules::{Modules, ModulesSettings};
@@ -28,6 +29,8 @@ pub struct Running {
     /// Where the admin API answers.
     pub admin: SocketAddr,
     pub(super) ends: Ends,
+    /// Watched from the start, so that none is missed.
+    pub(super) signals: Signals,
     pub(super) threads: Vec<thread::JoinHandle<()>>,
     pub(super) mailboxes: Vec<Mailbox>,
     pub(super) sinks: Sinks,
@@ -56,6 +59,7 @@ pub fn start(settings: &Settings) -> anyhow::Result<Running> {
         .block_on(tokio::net::TcpListener::bind(settings.admin.bind))
         .with_context(|| bound("the admin API", settings.admin.bind))?;
     let admin = admin_listener.local_addr()?;
+    let signals = runtime.block_on(async { Signals::watch() })?;
     let berths = Berths::new(settings.workers).context("cannot set up the workers' event queues")?;
     let mailboxes = berths.mailboxes.clone();
     let ports: Vec<Arc<dyn ReceiptPort>> = mailboxes
@@ -64,7 +68,17 @@ pub fn start(settings: &Settings) -> anyhow::Result<Running> {
         .map(|mailbox| Arc::new(mailbox) as Arc<dyn ReceiptPort>)
         .collect();
     let sinks = Sinks::start(&settings.sinks, &data_dir.path, &ports, clock)?;
-    let (threads, ends) = start_workers(berths, listeners, settings, &sinks, guests, data_dir.epoch, clock)?;
+    let (threads, ends) = start_workers(
+        berths,
+        Crew {
+            settings,
+            sinks: &sinks,
+            listeners,
+            guests,
+            epoch: data_dir.epoch,
+            clock,
+        },
+    )?;
     modules.attach(mailboxes.clone());
     let mut all_sinks = sinks.configured.clone();
     all_sinks.push(sinks.dead_letters.clone());
@@ -84,6 +98,7 @@ pub fn start(settings: &Settings) -> anyhow::Result<Running> {
         mqtt,
         admin,
         ends,
+        signals,
         threads,
         mailboxes,
         sinks,

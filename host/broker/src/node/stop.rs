@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use anyhow::{Context as _, anyhow};
-use tokio::signal::unix::{SignalKind, signal};
+use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use super::Running;
 use crate::worker::Letter;
@@ -14,19 +14,34 @@ const SINK_WAIT: Duration = Duration::from_secs(10);
 /// How long requests of the admin API may take to end.
 const ADMIN_WAIT: Duration = Duration::from_secs(2);
 
+/// The signals that end a node.
+pub struct Signals {
+    terminate: Signal,
+    interrupt: Signal,
+}
+
+impl Signals {
+    /// Watches from now on; needs a runtime around it.
+    pub fn watch() -> anyhow::Result<Self> {
+        let watch = |kind, name| signal(kind).with_context(|| format!("cannot watch for {name}"));
+        Ok(Self {
+            terminate: watch(SignalKind::terminate(), "SIGTERM")?,
+            interrupt: watch(SignalKind::interrupt(), "SIGINT")?,
+        })
+    }
+}
+
 impl Running {
     /// Waits for SIGTERM or SIGINT and returns its name.
     ///
     /// # Errors
     /// A worker has ended, which only a defect or the operating system can cause: the process must not go on without it.
     pub fn wait(&mut self) -> anyhow::Result<&'static str> {
-        let ends = &mut self.ends;
+        let (ends, signals) = (&mut self.ends, &mut self.signals);
         self.runtime.block_on(async {
-            let mut terminate = signal(SignalKind::terminate()).context("cannot watch for SIGTERM")?;
-            let mut interrupt = signal(SignalKind::interrupt()).context("cannot watch for SIGINT")?;
             tokio::select! {
-                _ = terminate.recv() => Ok("SIGTERM"),
-                _ = interrupt.recv() => Ok("SIGINT"),
+                _ = signals.terminate.recv() => Ok("SIGTERM"),
+                _ = signals.interrupt.recv() => Ok("SIGINT"),
                 end = ends.recv() => match end {
                     Some(Err(reason)) => Err(anyhow!(reason)),
                     Some(Ok(())) | None => Err(anyhow!("a worker has ended by itself")),

@@ -49,16 +49,32 @@ impl Berths {
 /// Tells how each worker thread ended.
 pub type Ends = mpsc::Receiver<Result<(), String>>;
 
-/// Starts one thread per berth. `guests`: by rule, one per worker or none.
-pub fn start_workers(
-    berths: Berths,
-    listeners: Vec<TcpListener>,
-    settings: &Settings,
-    sinks: &Sinks,
-    mut guests: Vec<Vec<Guest>>,
-    epoch: u64,
-    clock: Clock,
-) -> anyhow::Result<(Vec<thread::JoinHandle<()>>, Ends)> {
+/// What all workers of a node are made from.
+pub struct Crew<'a> {
+    /// The configuration.
+    pub settings: &'a Settings,
+    /// Running.
+    pub sinks: &'a Sinks,
+    /// One per worker.
+    pub listeners: Vec<TcpListener>,
+    /// By rule, one per worker or none.
+    pub guests: Vec<Vec<Guest>>,
+    /// Of the record ids.
+    pub epoch: u64,
+    /// The time.
+    pub clock: Clock,
+}
+
+/// Starts one thread per berth.
+pub fn start_workers(berths: Berths, crew: Crew<'_>) -> anyhow::Result<(Vec<thread::JoinHandle<()>>, Ends)> {
+    let Crew {
+        settings,
+        sinks,
+        listeners,
+        mut guests,
+        epoch,
+        clock,
+    } = crew;
     let count = listeners.len();
     let shared = SharedFilters::new();
     let mqtt = Arc::new(settings.mqtt.clone());

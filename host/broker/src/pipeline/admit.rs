@@ -13,6 +13,8 @@ use super::hold::{Hold, blocked_links};
 use super::pending::PendingMessages;
 use super::{Admitted, Arrival, Fate, Guest, Link, Origin, Outlet, RecordIds, Settled};
 
+use crate::worker::ClientKey;
+
 /// Messages per guest call. More gains nothing: the cost of the call is spread out long before.
 const CALL_MESSAGES_MAX: usize = 256;
 
@@ -130,6 +132,11 @@ impl Pipeline {
     /// An answer is in; `Some` when it was the last that its message waited for.
     pub fn answer(&mut self, key: u64, refused: Option<ReasonCode>) -> Option<Settled> {
         self.pending.count_down(key, refused)
+    }
+
+    /// Forgets what a lost link has on hold; see [`Hold::forget`].
+    pub fn forget_held(&mut self, client: ClientKey) -> u64 {
+        self.hold.forget(client)
     }
 
     /// Tries what is on hold again at the next tick.

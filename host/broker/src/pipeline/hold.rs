@@ -4,6 +4,8 @@
 
 use std::collections::{HashMap, VecDeque};
 
+use tidegate_codec::QoS;
+
 use super::{Arrival, Link, Outlet};
 use crate::worker::ClientKey;
 
@@ -47,6 +49,28 @@ impl Hold {
             *self.clients.entry(origin.client).or_default() += 1;
         }
         self.waiting.push_back(arrival);
+    }
+
+    /// Forgets what a lost link has sent at QoS 0 and 1: it was never acknowledged, and a client that reconnects sends
+    /// its QoS 1 messages again, which would pile up here. QoS 2 stays, a repetition of it is recognised. Returns how
+    /// many QoS 0 messages that costs.
+    pub fn forget(&mut self, client: ClientKey) -> u64 {
+        if !self.clients.contains_key(&client) {
+            return 0;
+        }
+        let (mut shed, mut left) = (0, 0);
+        self.waiting.retain(|arrival| {
+            let is_of_client = arrival.origin.is_some_and(|origin| origin.client == client);
+            let is_kept = !is_of_client || arrival.message.qos == QoS::ExactlyOnce;
+            shed += u64::from(!is_kept && arrival.message.qos == QoS::AtMostOnce);
+            left += u32::from(is_of_client && is_kept);
+            is_kept
+        });
+        match left {
+            0 => self.clients.remove(&client),
+            left => self.clients.insert(client, left),
+        };
+        shed
     }
 
     /// Whether `arrival` has to queue up behind an earlier one of its publisher.

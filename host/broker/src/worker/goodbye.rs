@@ -28,6 +28,7 @@ impl Worker {
         if found.connection == Some(key) {
             found.connection = None;
             found.backlog = None;
+            self.counters.dropped_qos0 += self.pipeline.forget_held(client);
             self.tell_presence(client, false);
             self.input(client, Input::Lost);
             self.rearm(client);
@@ -115,6 +116,9 @@ impl Worker {
         for key in self.clients.keys() {
             self.input(key, Input::Shutdown);
         }
+        // The wills that the goodbyes have brought about.
+        self.admit();
+        self.rings.flush();
         let mut failed = Vec::new();
         self.net.flush(&mut failed);
     }

@@ -191,6 +191,7 @@ impl Worker {
             self.close_after_flush(connection);
             self.tell_presence(key, false);
         }
+        self.counters.dropped_qos0 += self.pipeline.forget_held(key);
         self.rearm(key);
     }
 }
