@@ -26,7 +26,11 @@ mod a_parked_publish_flows_when_there_is_room;
 mod a_failing_module_is_left_alone;
 mod a_hostile_message_costs_nobody_else;
 
+mod delayed;
 mod modules_are_listed_activated_and_rolled_back;
+mod retained;
+mod shared_subscriptions;
+mod sys_topics;
 mod the_admin_api_lets_only_the_right_ones_in;
 mod wrong_requests_get_problem_documents;
 

@@ -1,11 +1,9 @@
 //! Delayed publish: messages come when they are due, wrong forms are refused, what waits is bounded.
 
-mod common;
-
 use std::time::{Duration, Instant};
 
-use common::client::Client;
-use common::{Broker, http};
+use crate::common::client::Client;
+use crate::common::{Broker, http};
 use tidegate_codec::{Ack, Packet, QoS, ReasonCode, Version};
 
 #[test]

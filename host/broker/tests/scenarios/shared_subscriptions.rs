@@ -1,12 +1,10 @@
 //! Shared subscriptions: one member of each group gets a message, wherever members, publisher and group are at home.
 
-mod common;
-
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use common::client::{Client, connect};
-use common::{Broker, wait_for};
+use crate::common::client::{Client, connect};
+use crate::common::{Broker, wait_for};
 use tidegate_codec::{
     Ack, Packet, PropertiesBuilder, Property, Publish, QoS, ReasonCode, Unsubscribe, Version,
 };

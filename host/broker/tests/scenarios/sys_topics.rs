@@ -1,12 +1,10 @@
 //! `$SYS`: the broker's own topics, readable by clients and writable by none.
 
-mod common;
-
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use common::client::Client;
-use common::{Broker, http, wait_for};
+use crate::common::client::Client;
+use crate::common::{Broker, http, wait_for};
 use tidegate_codec::{Ack, Packet, QoS, ReasonCode, Version};
 
 #[test]

@@ -1,11 +1,9 @@
 //! Retained messages: set, replaced, cleared, expired, replayed to new subscriptions, on one worker and across several.
 
-mod common;
-
 use std::time::{Duration, Instant};
 
-use common::client::Client;
-use common::{Broker, http, wait_for};
+use crate::common::client::Client;
+use crate::common::{Broker, http, wait_for};
 use tidegate_codec::{
     Ack, Packet, PacketId, Properties, PropertiesBuilder, Property, Publish, QoS, ReasonCode, RetainHandling,
     Subscribe, SubscribeOptions, Subscription, TopicFilter, TopicName, Version,
@@ -398,7 +396,7 @@ fn a_replay_outlives_a_connection() {
     for number in 0..200 {
         set(&mut publisher, &format!("w/{number}"), "x");
     }
-    let mut connect = common::client::connect(Version::V5, "s");
+    let mut connect = crate::common::client::connect(Version::V5, "s");
     let mut builder = PropertiesBuilder::default();
     builder.push(Property::SessionExpiryInterval(60));
     connect.properties = builder.build().unwrap();
