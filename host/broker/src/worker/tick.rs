@@ -36,6 +36,9 @@ const LISTENER: Token = Token(1);
 /// Events one poll brings at most.
 const EVENTS_MAX: usize = 1_024;
 
+/// Messages that go through the pipeline together, once there are so many.
+const BATCH_MESSAGES: usize = 256;
+
 /// Connections accepted in one tick at most, so that a storm of them does not starve the others.
 const ACCEPTS_PER_TICK: usize = 64;
 
@@ -241,6 +244,7 @@ impl Worker {
             }
             if event.is_readable() || event.is_read_closed() || event.is_error() {
                 self.read(key);
+                self.admit_when_full();
             }
         }
     }
@@ -249,7 +253,17 @@ impl Worker {
         for key in ready {
             if self.net.take_ready_mark(key) {
                 self.read(key);
+                self.admit_when_full();
             }
+        }
+    }
+
+    /// Under saturation a tick brings tens of thousands of messages. Taken through the pipeline all at once they would
+    /// fall out of the processor's cache between one step and the next; a batch of this size is as good for the rules.
+    fn admit_when_full(&mut self) {
+        if self.arrivals.len() >= BATCH_MESSAGES {
+            self.routes.refresh();
+            self.admit();
         }
     }
 
