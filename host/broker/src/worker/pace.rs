@@ -7,7 +7,7 @@
 use std::time::Duration;
 
 /// Wake-ups per second from which resting pays: below it latency is worth more than CPU time.
-const WAKE_UPS_PER_SECOND: u32 = 2_000;
+const WAKE_UPS_PER_SECOND: u32 = 5_000;
 
 /// Reads per wake-up from which the batch forms by itself.
 const READS_PER_WAKE_UP: u32 = 8;
